@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Frame: plain values that describe one input frame and where its output goes.
+ *
+ * Everything here lives for the call of hs_stream_record(). A zeroed struct is a legal start:
+ * zero means the default that each field states. Signs and units are those of docs/conventions.md.
+ */
+#ifndef HINDSIGHT_FRAME_H
+#define HINDSIGHT_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Stages and accesses with which a frame reads its inputs. Make earlier writes visible to them. */
+#define HS_INPUT_STAGES                                                                            \
+    (VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT)
+#define HS_INPUT_ACCESS (VK_ACCESS_2_SHADER_SAMPLED_READ_BIT | VK_ACCESS_2_TRANSFER_READ_BIT)
+
+/** Stages and accesses with which a frame writes its output. Wait for all of them. */
+#define HS_OUTPUT_STAGES                                                                           \
+    (VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT |                       \
+     VK_PIPELINE_STAGE_2_BLIT_BIT)
+#define HS_OUTPUT_ACCESS (VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT)
+
+/** Bits of hs_image::flags. */
+enum hs_image_flags {
+    /** Go through an internal copy even where the image could be used directly. */
+    HS_IMAGE_COPY = 1 << 0,
+};
+
+/**
+ * A borrowed image with one view.
+ *
+ * Shape: a 2D view of one mip level and one layer; its pixels (x, y) to (x, y) + plane size are
+ * used.
+ * Owns: the caller, until the GPU has finished the frame; hs_stream_forget() must be called
+ * before the view is destroyed.
+ * Since: 1.
+ */
+struct hs_image {
+    /** Required when `view` is set. */
+    VkImage image;
+    /** VK_NULL_HANDLE: the plane is absent. */
+    VkImageView view;
+    /** Format of the view. */
+    VkFormat format;
+    /**
+     * Layout on entry and on exit. Inputs: every layout but UNDEFINED. Output: UNDEFINED discards
+     * the whole image and leaves it in GENERAL.
+     */
+    VkImageLayout layout;
+    /** Usage flags of the image. 0: SAMPLED for inputs, STORAGE for the output. */
+    VkImageUsageFlags usage;
+    /** Size of the view's mip level in pixels. 0: exactly the plane's size. */
+    uint32_t width, height;
+    /** Origin of the plane inside the view, pixels. */
+    uint32_t x, y;
+    /** Mip level and layer that the view shows. */
+    uint32_t level, layer;
+    /** hs_image_flags. */
+    uint32_t flags;
+};
+
+/** Which motion values mean "nobody wrote this pixel". */
+enum hs_motion_unwritten {
+    HS_MOTION_WRITTEN = 0,             ///< Every pixel is written.
+    HS_MOTION_UNWRITTEN_ZERO = 1,      ///< Raw (0, 0) is unwritten.
+    HS_MOTION_UNWRITTEN_ZERO_FAR = 2,  ///< Raw (0, 0) is unwritten where depth is at infinity.
+    HS_MOTION_UNWRITTEN_NAN = 3,       ///< NaN is unwritten (non-finite always counts as such).
+};
+
+/**
+ * How to read the motion plane: motion = (raw - bias) * scale, after an optional swap of axes.
+ *
+ * Units: the result is the position in the previous frame minus the position in the current
+ * frame, in pixels of the plane, +x right, +y down, without jitter. Direction, signs and UV or
+ * NDC units are all folded into `scale`.
+ * Since: 1.
+ */
+struct hs_motion_params {
+    /** 0 means 1. */
+    float scale[2];
+    float bias[2];
+    /** The first channel is y. */
+    bool swap_axes;
+    /** The vectors contain the change of jitter, which the engine takes out. */
+    bool jittered;
+    /** The plane has output size; its vectors are in output pixels, already dilated. */
+    bool display_resolution;
+    enum hs_motion_unwritten unwritten;
+};
+
+enum hs_depth_kind {
+    HS_DEPTH_LINEAR = 0,            ///< Planar distance along the view axis.
+    HS_DEPTH_HARDWARE = 1,          ///< Depth buffer, 0 near, 1 far.
+    HS_DEPTH_HARDWARE_INVERTED = 2, ///< Depth buffer, 1 near, 0 far.
+};
+
+/** How to read the depth plane. */
+struct hs_depth_params {
+    enum hs_depth_kind kind;
+    /** LINEAR: multiplies the values; 0 means 1. */
+    float scale;
+    /** LINEAR: raw values at or above it are at infinity; 0: only non-finite ones are. */
+    float far_value;
+    /** HARDWARE: near plane distance, > 0. */
+    float near_z;
+    /** HARDWARE: far plane distance; 0 or not finite: infinite. */
+    float far_z;
+};
+
+enum hs_exposure_mode {
+    HS_EXPOSURE_GIVEN = 0,   ///< `value`.
+    HS_EXPOSURE_TEXTURE = 1, ///< First channel of the 1x1 `texture`; a zero texel reads as 1.
+    HS_EXPOSURE_AUTO = 2,    ///< Measured: log-luma average of the frame.
+};
+
+/**
+ * Exposure of HDR streams; LDR streams ignore it.
+ *
+ * Units: the working picture is colour * exposure * scale / pre_exposure; the output is in the
+ * units of the input colour again.
+ * Since: 1.
+ */
+struct hs_exposure_params {
+    enum hs_exposure_mode mode;
+    /** 0 means 1. */
+    float value;
+    /** Multiplies every mode's exposure; 0 means 1. */
+    float scale;
+    /** What the application already multiplied the colour by; 0 means 1. */
+    float pre_exposure;
+    struct hs_image texture;
+};
+
+/**
+ * Camera of one frame, without jitter.
+ *
+ * Shape: row-major 4x4 for column vectors; view space looks down -z with +y up (OpenGL); clip
+ * space has +y up; only x, y, w rows and the z column of `view_to_clip` matter, so every depth
+ * range will do.
+ * Since: 1.
+ */
+struct hs_camera {
+    double world_to_view[16];
+    double view_to_clip[16];
+};
+
+/** One frame. */
+struct hs_frame {
+    /** Required. Linear scene colour, or display-referred for LDR streams; alpha premultiplied. */
+    struct hs_image colour;
+    /** Render size. Absent: no disocclusion test and no dilation. */
+    struct hs_image depth;
+    /** Render or output size. Absent: motion from `camera`, or none. */
+    struct hs_image motion;
+    /** Render size, optional, 0..1: how little history is to be trusted. */
+    struct hs_image reactive;
+    /** Required. Output size. */
+    struct hs_image output;
+
+    /** Render size in pixels, 16 up to the stream's maximum; may change every frame. */
+    uint32_t render_width, render_height;
+    /** Sample position minus pixel centre, render pixels, +x right, +y down, within [-1, 1]. */
+    float jitter[2];
+    struct hs_motion_params motion_params;
+    struct hs_depth_params depth_params;
+    struct hs_exposure_params exposure;
+    /** NULL: no camera. Needed in two frames in a row to move unwritten pixels. */
+    const struct hs_camera *camera;
+    /** Sharpening of the output, 0 (off) to 1. History is not sharpened. */
+    float sharpness;
+    /** A cut: forget history. The first frame of a stream always does. */
+    bool reset;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

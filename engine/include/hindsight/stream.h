@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Stream: one sequence of frames with its history. Used by one thread at a time.
+ *
+ * All memory is made in hs_stream_create(), or at the first frame that needs a plane of its kind;
+ * steady-state recording allocates nothing, submits nothing and waits for nothing.
+ */
+#ifndef HINDSIGHT_STREAM_H
+#define HINDSIGHT_STREAM_H
+
+#include "frame.h"
+#include "model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A stream. Opaque. */
+struct hs_stream;
+
+/** Bits of hs_stream_params::flags. */
+enum hs_stream_flags {
+    /** The colour is display-referred, 0..1: no exposure, no range compression, clamped output. */
+    HS_STREAM_LDR = 1 << 0,
+    /** Write GPU timestamps per stage; see hs_stream_timings(). */
+    HS_STREAM_TIMINGS = 1 << 1,
+};
+
+/** Arguments of hs_stream_create(). */
+struct hs_stream_params {
+    /** Output size in pixels, 16 to 16384 per axis. */
+    uint32_t out_width, out_height;
+    /** Greatest render size that will come. 0: the output size. */
+    uint32_t max_render_width, max_render_height;
+    /** hs_stream_flags. */
+    uint32_t flags;
+};
+
+/** What a stream holds. */
+struct hs_stream_info {
+    /** Device memory of intermediate planes. */
+    uint64_t activation_bytes;
+    /** Device memory of both history sets. */
+    uint64_t history_bytes;
+    /** Device memory of input and output copies, made on first need. */
+    uint64_t copy_bytes;
+    /** Descriptor sets in the cache. */
+    uint32_t descriptor_sets;
+    /** Frames recorded so far. */
+    uint64_t frames;
+};
+
+/** GPU time of one stage. */
+struct hs_stage_time {
+    /** Stage name, static storage, for example "prepare". */
+    const char *name;
+    double ms;
+};
+
+/** No frame has more stages than this. */
+#define HS_MAX_STAGES 32
+
+/**
+ * Creates a stream.
+ *
+ * Owns: the caller destroys it; the model must outlive it.
+ * Thread: safe on one model.
+ * Cost: allocates device memory and descriptors; submits nothing.
+ * Errors: HS_ERR_INVALID sizes out of range; HS_ERR_UNSUPPORTED timestamps were asked for and the
+ * queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
+ * Since: 1.
+ */
+int hs_stream_create(struct hs_model *model, const struct hs_stream_params *params,
+                     struct hs_stream **stream);
+
+/**
+ * Records one frame into a command buffer.
+ *
+ * Everything is checked before the first command is recorded: a failed call leaves the command
+ * buffer and the stream as they were. A recorded frame counts as executed: submit it exactly
+ * once, in the order of recording; otherwise set `reset` on the next frame.
+ *
+ * Sync: outside a render pass; a primary buffer of the imported queue family. Inputs: in their
+ * stated layouts, writes visible to HS_INPUT_STAGES / HS_INPUT_ACCESS; left in the same layouts.
+ * Output: earlier accesses ordered before HS_OUTPUT_STAGES; written with HS_OUTPUT_STAGES /
+ * HS_OUTPUT_ACCESS. Frames of one stream order themselves against each other on one queue, so
+ * any number may be recorded or queued ahead.
+ * Thread: one at a time per stream.
+ * Cost: allocates only when a combination of views, layouts or a plane's fallback is first met.
+ * Errors: HS_ERR_INVALID a required plane is missing, a size, rectangle, ratio, layout or value is
+ * out of range; HS_ERR_UNSUPPORTED a format is not accepted for its plane; HS_ERR_NOMEM;
+ * HS_ERR_DEVICE_LOST.
+ * Since: 1.
+ */
+int hs_stream_record(struct hs_stream *stream, const struct hs_frame *frame, VkCommandBuffer cmd);
+
+/**
+ * Drops cached descriptors of a view, or of all views for VK_NULL_HANDLE. To be called before a
+ * view that was used in a frame is destroyed and after the GPU has finished with it.
+ *
+ * Thread: one at a time per stream.
+ * Since: 1.
+ */
+void hs_stream_forget(struct hs_stream *stream, VkImageView view);
+
+/**
+ * GPU times of the last frame that has finished, stage by stage, of a stream with
+ * HS_STREAM_TIMINGS.
+ *
+ * `times` has room for HS_MAX_STAGES. `frame` receives the index of that frame, counting from 0.
+ * Returns the number of stages, 0 if no frame has finished since the last call.
+ *
+ * Thread: one at a time per stream.
+ * Cost: does not wait.
+ * Errors: HS_ERR_INVALID the stream has no timestamps; HS_ERR_DEVICE_LOST.
+ * Since: 1.
+ */
+int hs_stream_timings(struct hs_stream *stream, struct hs_stage_time *times, uint64_t *frame);
+
+/**
+ * Describes a stream.
+ *
+ * Thread: one at a time per stream.
+ * Since: 1.
+ */
+void hs_stream_describe(const struct hs_stream *stream, struct hs_stream_info *info);
+
+/**
+ * Destroys a stream and sets the pointer to NULL. NULL and pointers to NULL are legal. The GPU
+ * must have finished its frames.
+ *
+ * Thread: one at a time.
+ * Since: 1.
+ */
+void hs_stream_destroy(struct hs_stream **stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
