@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Sequences on disk: multilayer EXR, raw planes with a JSON description, PNG; and the conventions
+ * that say what the stored numbers mean. docs/formats.md describes the files.
+ *
+ * Planes are handed out as stored: signs, scales and depth kinds are data in `struct
+ * hsio_convention`, to be folded by whoever consumes the pixels. Only what is not a pixel is
+ * converted here (jitter to pixels, camera matrices to one form).
+ */
+#ifndef HSIO_H
+#define HSIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hindsight/error.h"
+#include "hindsight/log.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- planes and pixel formats --- */
+
+enum hsio_plane {
+    HSIO_PLANE_COLOR = 0,       ///< RGBA.
+    HSIO_PLANE_DEPTH,           ///< One channel.
+    HSIO_PLANE_MOTION,          ///< Two channels, to the previous frame unless told otherwise.
+    HSIO_PLANE_MOTION_NEXT,     ///< Two channels, to the next frame, where a renderer writes both.
+    HSIO_PLANE_DIFFUSE_ALBEDO,  ///< RGBA.
+    HSIO_PLANE_SPECULAR_ALBEDO, ///< RGBA.
+    HSIO_PLANE_NORMAL,          ///< XYZ and, if packed, roughness in the fourth channel (else 1).
+    HSIO_PLANE_ROUGHNESS,       ///< One channel.
+    HSIO_PLANE_HIT_DISTANCE,    ///< One channel: length of the reflected ray.
+    HSIO_PLANE_REACTIVE,        ///< One channel: 0 = trust history, 1 = distrust it.
+    HSIO_PLANE_EXPOSURE,        ///< One channel, usually 1x1.
+};
+#define HSIO_PLANE_COUNT 11
+
+/** Pixels are tightly packed, native endian, rows top to bottom. */
+enum hsio_format {
+    HSIO_FORMAT_NATIVE = 0, ///< As read: what the file stores; only in requests.
+    HSIO_FORMAT_R16F,
+    HSIO_FORMAT_RG16F,
+    HSIO_FORMAT_RGBA16F,
+    HSIO_FORMAT_R32F,
+    HSIO_FORMAT_RG32F,
+    HSIO_FORMAT_RGBA32F,
+};
+#define HSIO_FORMAT_COUNT 7
+
+/** Name of a plane as used in keys and JSON, e.g. "diffuse_albedo"; NULL if out of range.
+ * Thread: safe. Since: 1. */
+const char *hsio_plane_name(enum hsio_plane plane);
+/** The plane of a name, or -1. "colour" is accepted for "color". Thread: safe. Since: 1. */
+int hsio_plane_from_name(const char *name);
+/** Channels that a plane is handed out with: 1, 2 or 4. Thread: safe. Since: 1. */
+int hsio_plane_channels(enum hsio_plane plane);
+
+/** Name such as "rgba16f"; NULL if out of range. Thread: safe. Since: 1. */
+const char *hsio_format_name(enum hsio_format format);
+/** The format of a name, or -1. Thread: safe. Since: 1. */
+int hsio_format_from_name(const char *name);
+/** Channels of a format: 1, 2 or 4; 0 for HSIO_FORMAT_NATIVE. Thread: safe. Since: 1. */
+int hsio_format_channels(enum hsio_format format);
+/** Bytes of one pixel; 0 for HSIO_FORMAT_NATIVE. Thread: safe. Since: 1. */
+size_t hsio_format_bytes(enum hsio_format format);
+
+/** Rounds to nearest even; out of range becomes infinity. Thread: safe. Since: 1. */
+uint16_t hsio_float_to_half(float value);
+/** Exact. Thread: safe. Since: 1. */
+float hsio_half_to_float(uint16_t value);
+
+/* ---------------------------------------------------------------------------- convention --- */
+
+enum hsio_direction {
+    HSIO_DIRECTION_PREV = 0, ///< The vector leads to where the surface was in the previous frame.
+    HSIO_DIRECTION_NEXT,     ///< The vector leads to where the surface will be in the next frame.
+};
+
+enum hsio_unit {
+    HSIO_UNIT_PX = 0, ///< Pixels.
+    HSIO_UNIT_UV,     ///< 1 = the whole width or height.
+    HSIO_UNIT_NDC,    ///< 2 = the whole width or height.
+};
+
+/** How a pixel says that nobody wrote a motion vector. */
+enum hsio_unwritten {
+    HSIO_UNWRITTEN_NONE = 0,    ///< Every pixel is valid.
+    HSIO_UNWRITTEN_ZERO,        ///< Both stored values are 0 (before the bias is taken off).
+    HSIO_UNWRITTEN_ZERO_AT_FAR, ///< Both are 0 and the depth is background.
+    HSIO_UNWRITTEN_NAN,         ///< Any of the two is not a number.
+};
+
+enum hsio_resolution {
+    HSIO_RESOLUTION_RENDER = 0, ///< Same size as colour.
+    HSIO_RESOLUTION_DISPLAY,    ///< Output size.
+};
+
+enum hsio_depth_kind {
+    HSIO_DEPTH_LINEAR = 0,        ///< Distance along the view axis.
+    HSIO_DEPTH_HARDWARE,          ///< 0 = near, 1 = far.
+    HSIO_DEPTH_HARDWARE_INVERTED, ///< 1 = near, 0 = far.
+};
+
+enum hsio_space {
+    HSIO_SPACE_WORLD = 0,
+    HSIO_SPACE_VIEW,
+};
+
+enum hsio_range_kind {
+    HSIO_RANGE_SIGNED = 0, ///< -1..1.
+    HSIO_RANGE_UNSIGNED,   ///< 0..1, 0.5 is zero.
+};
+
+enum hsio_roughness_kind {
+    HSIO_ROUGHNESS_PERCEPTUAL = 0, ///< What artists set; its square is alpha.
+    HSIO_ROUGHNESS_ALPHA,          ///< The microfacet parameter.
+    HSIO_ROUGHNESS_SMOOTHNESS,     ///< 1 - perceptual roughness.
+};
+
+enum hsio_transfer {
+    HSIO_TRANSFER_LINEAR = 0, ///< Scene-linear.
+    HSIO_TRANSFER_SRGB,       ///< Integers are sRGB-encoded; decoded to linear when read.
+    HSIO_TRANSFER_DISPLAY,    ///< Display-referred and meant to stay so: code value / maximum.
+};
+
+/** What a motion plane's numbers mean. With stored values (r, g):
+ * (a, b) = swap ? (g, r) : (r, g);
+ * v = ((a - bias_x) sign_x scale_x ux, (b - bias_y) sign_y scale_y uy),
+ * u = 1 (px), size (uv), size / 2 (ndc) of the raster that `resolution` names.
+ * Then `other frame's position = own position + v`, x right, y down. */
+struct hsio_motion_convention {
+    enum hsio_direction direction;   ///< Which frame v leads to.
+    enum hsio_unit unit;             ///< Unit after bias, sign and scale.
+    enum hsio_unwritten unwritten;   ///< Code of pixels without a vector.
+    enum hsio_resolution resolution; ///< Raster of the plane, and of its pixels.
+    bool swap;                       ///< Axes swapped.
+    bool jittered;                   ///< The difference of the jitters is contained in v.
+    float sign_x, sign_y;            ///< 1 or -1.
+    float scale_x, scale_y;          ///< Any factor except 0; negative is allowed.
+    float bias_x, bias_y;            ///< Taken off first: 0.5 for 0.5-centred files.
+};
+
+#define HSIO_PATTERN_BYTES 512
+
+/** All that must be known to use a renderer's files. Filled by hsio_convention_preset(), then
+ * changed field by field through hsio_convention_set() or directly. */
+struct hsio_convention {
+    /** Preset that this started from. */
+    char preset[32];
+    /** Keys that were set by hsio_convention_set(), one bit each; `auto` leaves those alone. */
+    uint64_t set_keys[2];
+    /** Layer, view or part to use where several match; empty: the first one. */
+    char layer[128];
+    /** Which channels make up a plane: `part/name,name,...`, alternatives split by `|`; `*` stands
+     * for any text, the same for all channels of an alternative; a `?` at the end marks a channel
+     * that may be absent. Empty: the plane is not read. ASCII case is ignored. */
+    char channels[HSIO_PLANE_COUNT][HSIO_PATTERN_BYTES];
+    struct {
+        enum hsio_transfer transfer; ///< Of integer (PNG) colour; float colour is never changed.
+    } color;
+    struct hsio_motion_convention motion;
+    struct hsio_motion_convention motion_next;
+    struct {
+        enum hsio_depth_kind kind;
+        float unit_m;     ///< Metres per stored unit (linear) or per unit of near and far.
+        float near;       ///< Clip distance in units; 0: unknown. A frame's own value wins.
+        float far;        ///< Clip distance in units; 0: unknown, infinity: infinite.
+        float background; ///< Stored value of "nothing there": linear >= it, hardware equal to it.
+    } depth;
+    struct {
+        enum hsio_space space;
+        enum hsio_range_kind range;
+        bool packed; ///< The fourth channel is roughness.
+    } normal;
+    struct {
+        enum hsio_roughness_kind kind;
+    } roughness;
+    struct {
+        enum hsio_unit unit;  ///< Unit of jitter in JSON files.
+        float sign_x, sign_y; ///< 1 if sample position = pixel centre + jitter, x right, y down.
+    } jitter;
+};
+
+/** Number of presets. Thread: safe. Since: 1. */
+int hsio_preset_count(void);
+/** Name of preset `index`, or NULL. `auto` is not in the list. Thread: safe. Since: 1. */
+const char *hsio_preset_name(int index);
+/** One sentence about preset `index`, or NULL. Thread: safe. Since: 1. */
+const char *hsio_preset_text(int index);
+
+/**
+ * Fills a convention from a preset.
+ *
+ * `auto` fills in `raw` under the name `auto`; hsio_sequence_open() then looks at the first file
+ * and takes the preset that fits, keeping the keys that were set by hsio_convention_set().
+ * Thread: safe.
+ * Errors: HS_ERR_INVALID: no such preset; the log lists those there are.
+ * Since: 1.
+ */
+int hsio_convention_preset(struct hsio_convention *conv, const char *name,
+                           const struct hs_log *log);
+
+/**
+ * Sets one field by its key, e.g. "motion.scale_x" to "-1".
+ *
+ * The key "preset" replaces all fields.
+ * Thread: one at a time per convention.
+ * Errors: HS_ERR_INVALID: unknown key (the log names near ones) or a value that does not fit (the
+ * log names what does).
+ * Since: 1.
+ */
+int hsio_convention_set(struct hsio_convention *conv, const char *key, const char *value,
+                        const struct hs_log *log);
+
+/** Same from one "key=value" text. Thread, Errors: as hsio_convention_set(). Since: 1. */
+int hsio_convention_set_text(struct hsio_convention *conv, const char *key_value,
+                             const struct hs_log *log);
+
+/**
+ * Writes a field's value as text that hsio_convention_set() reads back.
+ *
+ * Thread: safe.
+ * Errors: HS_ERR_INVALID: unknown key, or `size` is too small.
+ * Since: 1.
+ */
+int hsio_convention_get(const struct hsio_convention *conv, const char *key, char *text,
+                        size_t size);
+
+/** Number of keys. Thread: safe. Since: 1. */
+int hsio_convention_key_count(void);
+/** Key `index`, or NULL. Thread: safe. Since: 1. */
+const char *hsio_convention_key(int index);
+/** What values key `index` takes and what it means, one line, or NULL. Thread: safe. Since: 1. */
+const char *hsio_convention_key_text(int index);
+
+/**
+ * The two factors that bring (a - bias) of a motion plane to pixels of the render size.
+ *
+ * Units: render pixels, +x right, +y down, towards the frame that `direction` names.
+ * Thread: safe.
+ * Since: 1.
+ */
+void hsio_motion_scale(const struct hsio_motion_convention *motion, int render_width,
+                       int render_height, int display_width, int display_height, float out[2]);
+
+/* ------------------------------------------------------------------- file name patterns --- */
+
+/** A file name with a place for a frame number. */
+struct hsio_pattern {
+    char prefix[1024]; ///< Everything before the number, folders included.
+    char suffix[256];  ///< Everything behind it.
+    bool numbered;     ///< False: `prefix` is the whole name.
+    int digits;        ///< Padding: 1 = none. Longer numbers are written in full.
+    bool has_range;    ///< The text carried a range.
+    int64_t first, last, step;
+};
+
+/**
+ * Reads `%d`, `%04d`, `####`, `@@@`, `[1-20]`, `[1-20x2]`, `[0001-0020]`; `%%` is a percent sign.
+ *
+ * Thread: safe.
+ * Errors: HS_ERR_INVALID: two places for numbers, a bad conversion or range, or a name too long.
+ * Since: 1.
+ */
+int hsio_pattern_parse(struct hsio_pattern *pattern, const char *text, const struct hs_log *log);
+
+/**
+ * Writes the file name of one frame: `-7` with four digits gives "-0007".
+ *
+ * Thread: safe.
+ * Errors: HS_ERR_INVALID: `size` is too small.
+ * Since: 1.
+ */
+int hsio_pattern_format(const struct hsio_pattern *pattern, int64_t number, char *text,
+                        size_t size);
+
+/** Reads "5", "1-20", "1-20x2", "-5--1" into first, last and step.
+ * Thread: safe. Errors: HS_ERR_INVALID: not of that form, or a step of 0. Since: 1. */
+int hsio_range_parse(const char *text, int64_t *first, int64_t *last, int64_t *step,
+                     const struct hs_log *log);
+
+/* -------------------------------------------------------------------------- description --- */
+
+/** Inclusive pixel rectangle as EXR has it. */
+struct hsio_box {
+    int32_t min_x, min_y, max_x, max_y;
+};
+
+struct hsio_channel_desc {
+    char *name;
+    const char *type; ///< "half", "float", "uint", "u8", "u16".
+    int x_sampling, y_sampling;
+};
+
+struct hsio_attribute_desc {
+    char *name;
+    char *type;  ///< EXR type name.
+    char *value; ///< As text; long values are cut.
+};
+
+struct hsio_part_desc {
+    char *name;              ///< Empty if the part has none.
+    char *view;              ///< Empty if the part has none.
+    const char *storage;     ///< "scanline", "tiled", "deep scanline", "deep tiled", "png", "raw".
+    const char *compression; ///< "none", "zip", …
+    struct hsio_box display, data;
+    int tile_width, tile_height; ///< 0 if not tiled.
+    int levels;                  ///< Mip levels, 1 if none.
+    int channel_count;
+    struct hsio_channel_desc *channels;
+    int attribute_count;
+    struct hsio_attribute_desc *attributes;
+};
+
+/** What one file holds. */
+struct hsio_file_desc {
+    char *path;
+    const char *kind; ///< "exr", "png", "raw".
+    uint64_t bytes;
+    int part_count;
+    struct hsio_part_desc *parts;
+};
+
+/**
+ * Describes an EXR or PNG file.
+ *
+ * Owns: the caller frees `*out` with hsio_file_desc_free().
+ * Thread: safe.
+ * Cost: reads the headers only.
+ * Errors: HS_ERR_IO, HS_ERR_FORMAT, HS_ERR_UNSUPPORTED (kind of file unknown), HS_ERR_NOMEM.
+ * Since: 1.
+ */
+int hsio_file_describe(const char *path, const struct hs_log *log, struct hsio_file_desc **out);
+/** Frees a description; NULL is fine. Since: 1. */
+void hsio_file_desc_free(struct hsio_file_desc **desc);
+
+/* ----------------------------------------------------------------------------- sequence --- */
+
+/** What to do where a frame of the range has no file. */
+enum hsio_missing {
+    HSIO_MISSING_ERROR = 0, ///< Opening the sequence fails and names the frame.
+    HSIO_MISSING_SKIP,      ///< The frame is left out; the next one resets.
+    HSIO_MISSING_HOLD,      ///< The frame before it is given again, marked `held`.
+};
+
+/** Which part of an EXR is the picture. */
+enum hsio_window {
+    HSIO_WINDOW_DISPLAY = 0, ///< The display window; pixels outside of the data window are filled.
+    HSIO_WINDOW_DATA,        ///< The data window: keeps overscan; its size may change.
+};
+
+/** Zero is the default everywhere. */
+struct hsio_options {
+    bool has_range;              ///< `first`, `last` and `step` apply.
+    int64_t first, last;         ///< Frame numbers, both included.
+    int64_t step;                ///< 0: 1.
+    enum hsio_missing missing;   ///< Gaps in the range.
+    enum hsio_window window;     ///< Canvas of EXR planes.
+    bool expand_single;          ///< A plain file name with a number stands for its whole sequence.
+    bool no_sidecar;             ///< Ignore a frames.json that lies beside the pictures.
+    /** Separate files for planes, as patterns of their own (Unreal, Arnold, V-Ray style), matched
+     * by frame number; NULL: from the main file. */
+    const char *planes[HSIO_PLANE_COUNT];
+};
+
+/** A plane as one frame has it. */
+struct hsio_plane_info {
+    bool present;
+    int width, height;
+    enum hsio_format format; ///< Smallest format that holds the stored values.
+    char channels[256];      ///< Names as in the file, comma-separated, e.g. "ViewLayer.Depth.Z".
+    const char *path;        ///< File it is read from; lives as long as the frame.
+};
+
+/** What is known about one frame besides its pixels. */
+struct hsio_frame_info {
+    int64_t number;   ///< Frame number; for JSON without numbers, the index.
+    const char *path; ///< Main file; lives as long as the frame.
+    int width, height; ///< Colour's size (or the first present plane's).
+    struct hsio_box display, data; ///< EXR windows; equal and at 0 for others.
+    bool resized;     ///< The size differs from the sequence's first frame.
+    bool held;        ///< Stands in for a missing frame.
+    bool reset;       ///< First frame, a cut by description, or the number before it is missing.
+    bool has_jitter;  ///< `jitter_px` is from the description; else it is 0.
+    float jitter_px[2]; ///< Sample position minus pixel centre, render pixels, x right, y down.
+    bool has_view, has_proj;
+    float view[16]; ///< World to camera, looking down -Z, y up. Rows, for column vectors.
+    float proj[16]; ///< Camera to clip, OpenGL form (z in -w..w), without jitter. Rows.
+    bool has_clip;
+    float near, far; ///< In scene units; far infinity = none.
+    bool has_exposure;
+    float exposure;  ///< Factor for colour.
+    float sharpness; ///< 0..1; 0 if not given.
+    struct hsio_plane_info planes[HSIO_PLANE_COUNT];
+    /** The sequence's convention with this frame's overrides. */
+    const struct hsio_convention *convention;
+};
+
+/** Cheap facts about a plane that was read. */
+struct hsio_plane_stats {
+    uint64_t non_finite; ///< Pixels with a NaN or infinity in any stored channel.
+    bool all_zero;       ///< Every stored value is 0.
+    float min, max;      ///< Over finite stored values; 0 and 0 if there is none.
+};
+
+/** One plane to be read. */
+struct hsio_plane_request {
+    enum hsio_plane plane;
+    enum hsio_format format; ///< HSIO_FORMAT_NATIVE: as in hsio_plane_info. Channels must fit.
+    void *buffer;            ///< Written once, row by row, never read: may be write-combined.
+    size_t buffer_bytes;     ///< At least width * height * pixel bytes.
+    struct hsio_plane_stats *stats; ///< NULL: not wanted.
+};
+
+struct hsio_sequence;
+struct hsio_frame;
+
+/** Facts about a whole sequence. */
+struct hsio_sequence_info {
+    int frame_count;
+    int missing_count;   ///< Frames of the range without a file.
+    int64_t first, last; ///< Numbers of the first and last frame.
+    int output_width, output_height; ///< From a JSON description; 0 if not told.
+    const char *kind;    ///< "exr", "png", "raw".
+    const char *location; ///< Pattern, or file, in use.
+    bool planes[HSIO_PLANE_COUNT]; ///< Planes of the first frame.
+    int width, height;   ///< Of the first frame.
+};
+
+/**
+ * Opens a file name pattern, a single file, a folder, a frames.json or a raw description.
+ *
+ * `conv` NULL means the preset `auto`. Options NULL means defaults.
+ * Owns: the caller closes `*out`; the arguments are copied.
+ * Thread: safe.
+ * Cost: lists a folder, reads the JSON and the header of the first frame.
+ * Errors: HS_ERR_IO: nothing there; HS_ERR_FORMAT: damaged file or JSON; HS_ERR_UNSUPPORTED: deep
+ * or other unknown data; HS_ERR_INVALID: bad pattern or range, missing frames; HS_ERR_NOMEM.
+ * Since: 1.
+ */
+int hsio_sequence_open(const char *location, const struct hsio_convention *conv,
+                       const struct hsio_options *options, const struct hs_log *log,
+                       struct hsio_sequence **out);
+/** Closes; frames must be closed before. Takes NULL and pointers to NULL. Since: 1. */
+void hsio_sequence_close(struct hsio_sequence **seq);
+
+/** Facts; strings live as long as the sequence. Thread: safe. Since: 1. */
+void hsio_sequence_info(const struct hsio_sequence *seq, struct hsio_sequence_info *out);
+/** The convention in use, `auto` resolved. Lives as long as the sequence. Thread: safe. Since: 1.
+ */
+const struct hsio_convention *hsio_sequence_convention(const struct hsio_sequence *seq);
+/** The frame number at `index`, without opening anything. Thread: safe. Since: 1. */
+int64_t hsio_sequence_number(const struct hsio_sequence *seq, int index);
+
+/**
+ * Describes the files of one frame, one entry a file.
+ *
+ * Owns: the caller frees each of the `*count` entries and then the array with
+ * hsio_sequence_descriptions_free().
+ * Thread: safe.
+ * Errors: as hsio_file_describe(); HS_ERR_INVALID: index out of range.
+ * Since: 1.
+ */
+int hsio_sequence_describe(const struct hsio_sequence *seq, int index,
+                           struct hsio_file_desc ***out, int *count);
+/** Frees what hsio_sequence_describe() gave. Since: 1. */
+void hsio_sequence_descriptions_free(struct hsio_file_desc ***descs, int count);
+
+/**
+ * Opens one frame: its headers are parsed and planes located.
+ *
+ * Owns: the caller closes `*out` before the sequence.
+ * Thread: safe: several frames of a sequence may be open and read at once, each by one thread.
+ * Errors: HS_ERR_INVALID: index out of range; HS_ERR_IO, HS_ERR_FORMAT, HS_ERR_UNSUPPORTED,
+ * HS_ERR_NOMEM as for the sequence. A plane that is absent is no error here.
+ * Since: 1.
+ */
+int hsio_frame_open(const struct hsio_sequence *seq, int index, struct hsio_frame **out);
+/** Closes; takes NULL and pointers to NULL. Since: 1. */
+void hsio_frame_close(struct hsio_frame **frame);
+/** Facts; live as long as the frame. Thread: safe. Since: 1. */
+const struct hsio_frame_info *hsio_frame_info(const struct hsio_frame *frame);
+
+/**
+ * Reads planes; those in one file are decoded in one pass.
+ *
+ * Values are as stored. Fourth channels that are not stored read 1. Pixels of the display window
+ * outside of the data window read 0, depth there reads the convention's background.
+ * Shape: width * height of the plane's info, packed.
+ * Thread: one at a time per frame.
+ * Errors: HS_ERR_INVALID: a plane is absent (the log lists the channels there are), the format has
+ * another number of channels, or a buffer is too small; HS_ERR_FORMAT: damaged pixels;
+ * HS_ERR_IO; HS_ERR_UNSUPPORTED: subsampled channels that are not luminance and chroma;
+ * HS_ERR_NOMEM. Buffers may be partly written then.
+ * Since: 1.
+ */
+int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *requests,
+                    int count);
+
+/* ------------------------------------------------------------------------------- output --- */
+
+enum hsio_curve {
+    HSIO_CURVE_NONE = 0, ///< Values as they are, cut to 0..1.
+    HSIO_CURVE_SRGB,     ///< Linear to sRGB, cut to 0..1.
+    HSIO_CURVE_METRIC,   ///< (x / (1 + x)) ^ (1 / 2.2), x cut at 0 as in quality metrics.
+};
+
+enum hsio_resample {
+    HSIO_RESAMPLE_AUTO = 0, ///< Nearest for unsigned integers, ids, depth and motion; else cubic.
+    HSIO_RESAMPLE_NEAREST,
+    HSIO_RESAMPLE_LINEAR,
+    HSIO_RESAMPLE_CUBIC, ///< Catmull-Rom up, box down.
+};
+
+/** Channels of the source file that are carried over. */
+struct hsio_passthrough {
+    const char *pattern; ///< `part/name` with `*`, e.g. "*.CryptoObject*", "*".
+    enum hsio_resample filter;
+    float multiply; ///< Factor for the values (pixel motion grows with the picture); 0: 1.
+};
+
+/** One plane of an output file. */
+struct hsio_write_plane {
+    enum hsio_plane plane;
+    enum hsio_format format; ///< Of `data`; not NATIVE.
+    const void *data;
+    size_t row_bytes;     ///< 0: packed.
+    const char *channels; ///< EXR names, comma-separated; NULL: as in the source, else plain ones.
+    bool store_float;     ///< 32-bit in an EXR; false: `store_float` of the options decides.
+};
+
+struct hsio_attribute {
+    const char *name, *value;
+};
+
+/** Zero is the default everywhere. */
+struct hsio_write_options {
+    bool store_float;      ///< EXR: 32-bit instead of half for all planes.
+    int png_bits;          ///< 8 (also 0) or 16.
+    enum hsio_curve curve; ///< PNG only.
+    bool png_alpha;        ///< PNG: write the alpha channel.
+    /** Frame that the output stands for: windows, attributes and names come from it. May be NULL. */
+    struct hsio_frame *source;
+    const struct hsio_passthrough *passthrough; ///< First entry that matches a channel decides.
+    int passthrough_count;
+    const struct hsio_attribute *attributes; ///< Strings to add to an EXR or PNG.
+    int attribute_count;
+};
+
+/**
+ * Writes `path` as EXR (.exr), PNG (.png; colour only) or raw (any of the format names, e.g.
+ * .rgba16f; one plane).
+ *
+ * The file appears complete or not at all: it is written beside its place, flushed to disk, and
+ * renamed. Halves are cut to +-65504; NaN stays.
+ * With a source, display and data window are the source's, scaled: pixels outside of the data
+ * window are dropped.
+ * Shape: every plane is width * height.
+ * Thread: safe for different paths and sources.
+ * Errors: HS_ERR_INVALID: no plane, unknown extension, sizes or formats that do not fit;
+ * HS_ERR_IO: writing failed; HS_ERR_NOMEM; those of reading for carried-over channels.
+ * Since: 1.
+ */
+int hsio_write(const char *path, int width, int height, const struct hsio_write_plane *planes,
+               int count, const struct hsio_write_options *options, const struct hs_log *log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
