@@ -85,30 +85,30 @@ TEST_UNUSED static float test_rng_float(struct test_rng *rng, float low, float h
 }
 
 /** Fails the program unless `condition` holds. */
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            test_fail(__FILE__, __LINE__, "%s is false", #condition);                              \
+#define REQUIRE(condition)                                            \
+    do {                                                              \
+        if (!(condition))                                             \
+            test_fail(__FILE__, __LINE__, "%s is false", #condition); \
     } while (0)
 
 /** Like REQUIRE, with a printf message about what was seen. */
-#define REQUIRE_MSG(condition, ...)                                                                \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fflush(stdout);                                                                        \
-            fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                        \
-            fprintf(stderr, __VA_ARGS__);                                                          \
-            fprintf(stderr, "\n");                                                                 \
-            test_fail(__FILE__, __LINE__, "%s is false", #condition);                              \
-        }                                                                                          \
+#define REQUIRE_MSG(condition, ...)                                   \
+    do {                                                              \
+        if (!(condition)) {                                           \
+            fflush(stdout);                                           \
+            fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);           \
+            fprintf(stderr, __VA_ARGS__);                             \
+            fprintf(stderr, "\n");                                    \
+            test_fail(__FILE__, __LINE__, "%s is false", #condition); \
+        }                                                             \
     } while (0)
 
-#define TEST_COMPARE(a, op, b, type, format)                                                       \
-    do {                                                                                           \
-        const type test_a = (type)(a), test_b = (type)(b);                                         \
-        if (!(test_a op test_b))                                                                   \
-            test_fail(__FILE__, __LINE__, "%s " #op " %s is false: %" format " and %" format, #a,  \
-                      #b, test_a, test_b);                                                         \
+#define TEST_COMPARE(a, op, b, type, format)                                                      \
+    do {                                                                                          \
+        const type test_a = (type)(a), test_b = (type)(b);                                        \
+        if (!(test_a op test_b))                                                                  \
+            test_fail(__FILE__, __LINE__, "%s " #op " %s is false: %" format " and %" format, #a, \
+                      #b, test_a, test_b);                                                        \
     } while (0)
 
 /** Signed integers, error codes and enums; both sides must fit int64_t. */
@@ -124,40 +124,40 @@ TEST_UNUSED static float test_rng_float(struct test_rng *rng, float low, float h
 #define REQUIRE_FLOAT_LE(a, b) TEST_COMPARE(a, <=, b, double, ".9g")
 
 /** Floating point within `tolerance`; NaN is near to nothing, an infinity only to itself. */
-#define REQUIRE_NEAR(a, b, tolerance)                                                              \
-    do {                                                                                           \
-        const double test_a = (double)(a), test_b = (double)(b), test_t = (double)(tolerance);     \
-        if (!(test_a == test_b || fabs(test_a - test_b) <= test_t))                                \
-            test_fail(__FILE__, __LINE__,                                                          \
-                      "%s near %s is false: %.9g and %.9g differ by %.3g > "                       \
-                      "%.3g",                                                                      \
-                      #a, #b, test_a, test_b, fabs(test_a - test_b), test_t);                      \
+#define REQUIRE_NEAR(a, b, tolerance)                                                          \
+    do {                                                                                       \
+        const double test_a = (double)(a), test_b = (double)(b), test_t = (double)(tolerance); \
+        if (!(test_a == test_b || fabs(test_a - test_b) <= test_t))                            \
+            test_fail(__FILE__, __LINE__,                                                      \
+                      "%s near %s is false: %.9g and %.9g differ by %.3g > "                   \
+                      "%.3g",                                                                  \
+                      #a, #b, test_a, test_b, fabs(test_a - test_b), test_t);                  \
     } while (0)
 
-#define REQUIRE_STR(a, b)                                                                          \
-    do {                                                                                           \
-        const char *test_a = (a), *test_b = (b);                                                   \
-        if (!test_a || !test_b || strcmp(test_a, test_b))                                          \
-            test_fail(__FILE__, __LINE__, "%s equals %s is false: \"%s\" and \"%s\"", #a, #b,      \
-                      test_a ? test_a : "(null)", test_b ? test_b : "(null)");                     \
+#define REQUIRE_STR(a, b)                                                                     \
+    do {                                                                                      \
+        const char *test_a = (a), *test_b = (b);                                              \
+        if (!test_a || !test_b || strcmp(test_a, test_b))                                     \
+            test_fail(__FILE__, __LINE__, "%s equals %s is false: \"%s\" and \"%s\"", #a, #b, \
+                      test_a ? test_a : "(null)", test_b ? test_b : "(null)");                \
     } while (0)
 
 /** Byte-wise; names the first byte that differs. */
-#define REQUIRE_MEM(a, b, size_bytes)                                                              \
-    do {                                                                                           \
-        const unsigned char *test_a = (const void *)(a), *test_b = (const void *)(b);              \
-        for (size_t test_i = 0; test_i < (size_t)(size_bytes); test_i++) {                         \
-            if (test_a[test_i] != test_b[test_i])                                                  \
-                test_fail(__FILE__, __LINE__, "%s equals %s is false at byte %zu: %02x and %02x",  \
-                          #a, #b, test_i, test_a[test_i], test_b[test_i]);                         \
-        }                                                                                          \
+#define REQUIRE_MEM(a, b, size_bytes)                                                             \
+    do {                                                                                          \
+        const unsigned char *test_a = (const void *)(a), *test_b = (const void *)(b);             \
+        for (size_t test_i = 0; test_i < (size_t)(size_bytes); test_i++) {                        \
+            if (test_a[test_i] != test_b[test_i])                                                 \
+                test_fail(__FILE__, __LINE__, "%s equals %s is false at byte %zu: %02x and %02x", \
+                          #a, #b, test_i, test_a[test_i], test_b[test_i]);                        \
+        }                                                                                         \
     } while (0)
 
 /** Leaves the current case; what it holds is not freed, so skip before creating anything. */
-#define TEST_SKIP(reason)                                                                          \
-    do {                                                                                           \
-        printf("skip: %s\n", (reason));                                                            \
-        longjmp(test_skip_jump, 1);                                                                \
+#define TEST_SKIP(reason)               \
+    do {                                \
+        printf("skip: %s\n", (reason)); \
+        longjmp(test_skip_jump, 1);     \
     } while (0)
 
 TEST_UNUSED static uint64_t test_seed(void)
@@ -210,10 +210,10 @@ TEST_UNUSED static int test_run(const struct test_case *cases, size_t count, int
     return skipped == ran ? TEST_EXIT_SKIP : 0;
 }
 
-#define TEST_MAIN(cases)                                                                           \
-    int main(int argc, char **argv)                                                                \
-    {                                                                                              \
-        return test_run(cases, sizeof(cases) / sizeof((cases)[0]), argc, argv);                    \
+#define TEST_MAIN(cases)                                                        \
+    int main(int argc, char **argv)                                             \
+    {                                                                           \
+        return test_run(cases, sizeof(cases) / sizeof((cases)[0]), argc, argv); \
     }
 
 #endif
