@@ -143,8 +143,8 @@ make_root()
     0) ;;
     2) die "no Debian mirror is configured in this machine's apt sources; set HINDSIGHT_MIRROR to" \
         "the address of one" ;;
-    *) die "no Debian mirror answers (see the warnings above): check the network and the proxy, or" \
-        "set HINDSIGHT_MIRROR to the address of a mirror that can be reached" ;;
+    *) die "no Debian mirror answers (see the warnings above): check the network and the proxy," \
+        "or set HINDSIGHT_MIRROR to the address of a mirror that can be reached" ;;
     esac
     say "step 1 of 4: packages come from $mirror"
     if stage_is base; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen line by line: white space, length, licence line, words that must not be there."""
+"""What can be seen line by line: white space, length, licence line, words that are not to be."""
 import re
 import sys
 
