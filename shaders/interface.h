@@ -25,13 +25,13 @@ struct hs_frame_params {
     HS_IVEC4 prev_size;   // previous render width, height; HS_FRAME_* flags; frames since reset
     HS_IVEC4 origin_in;   // colour x, y; depth x, y: first texel of the plane in its view
     HS_IVEC4 origin_in2;  // motion x, y; reactive x, y
-    HS_IVEC4 origin_out;  // output x, y; unused
+    HS_IVEC4 origin_out;  // output x, y; exposure texture x, y
     HS_VEC4 scale;        // render / output width, height; output / render width, height
     HS_VEC4 jitter;       // this frame's x, y in its render px; the previous frame's in its own
     HS_VEC4 motion;       // scale x, y; bias x, y: canonical = (raw - bias) * scale + motion2.xy
     HS_VEC4 motion2;      // added x, y (jitter change); limit per axis in px; unused
     HS_VEC4 depth;        // a, b, far, unused. linear: a * raw; hardware: a / (raw + b)
-    HS_VEC4 exposure;     // given or scale; 1 / pre-exposure; sharpness; unused
+    HS_VEC4 exposure;     // scale; 1 / pre-exposure; given value; sharpness
     HS_VEC4 reproject[3]; // rows x, y, w of (ndc x, ndc y, 1 / depth, 1) -> previous clip
 };
 
@@ -50,6 +50,7 @@ struct hs_frame_params {
 #define HS_FRAME_EXPOSURE_IMAGE 4096 // from the exposure texture
 #define HS_FRAME_MEASURE 8192        // this frame measures (automatic exposure)
 #define HS_FRAME_PREV_DEPTH 16384    // the previous frame had depth
+#define HS_FRAME_FINISH 32768        // resolve writes to `resolved`, finish to the output
 
 // Stored in prep_depth for infinite depth.
 #define HS_DEPTH_FAR 3.0e38

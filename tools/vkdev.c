@@ -134,7 +134,8 @@ static bool contains_nocase(const char *text, const char *part)
     size_t n = strlen(part);
     for (; *text; text++) {
         size_t i = 0;
-        while (i < n && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+        while (i < n && text[i] &&
+               tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
             i++;
         if (i == n)
             return true;
@@ -204,9 +205,9 @@ static int choose(struct vkdev *dev, const char *select)
         dev->report = report;
     }
     if (best < 0) {
-        hs_log_message(dev->log, HS_LOG_ERROR, "no %sVulkan device%s%s; there %s:",
-                       any ? "usable " : "", any ? "" : " matches ", any ? "" : select,
-                       count == 1 ? "is" : "are");
+        hs_log_message(dev->log, HS_LOG_ERROR,
+                       "no %sVulkan device%s%s; there %s:", any ? "usable " : "",
+                       any ? "" : " matches ", any ? "" : select, count == 1 ? "is" : "are");
         for (uint32_t i = 0; i < count; i++) {
             struct hs_device_report report;
             if (query(dev->instance, devices[i], NULL, &report) == 0)

@@ -77,8 +77,7 @@ static int allocate(struct vkdev *dev, const VkMemoryRequirements *need, VkMemor
 int vkdev_image_create(struct vkdev *dev, VkFormat format, uint32_t width, uint32_t height,
                        VkImageUsageFlags usage, struct vkdev_image *image)
 {
-    struct vkdev_image made = {
-        .format = format, .usage = usage, .width = width, .height = height};
+    struct vkdev_image made = {.format = format, .usage = usage, .width = width, .height = height};
     VkMemoryRequirements need;
     VkResult r = vkCreateImage(dev->device,
                                &(VkImageCreateInfo){
@@ -102,18 +101,17 @@ int vkdev_image_create(struct vkdev *dev, VkFormat format, uint32_t width, uint3
         goto error;
     r = vkBindImageMemory(dev->device, made.image, made.memory, 0);
     if (r == VK_SUCCESS && (usage & (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT))) {
-        r = vkCreateImageView(
-            dev->device,
-            &(VkImageViewCreateInfo){
-                .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-                .image = made.image,
-                .viewType = VK_IMAGE_VIEW_TYPE_2D,
-                .format = format,
-                .subresourceRange = {is_depth(format) ? VK_IMAGE_ASPECT_DEPTH_BIT
-                                                      : VK_IMAGE_ASPECT_COLOR_BIT,
-                                     0, 1, 0, 1},
-            },
-            NULL, &made.view);
+        r = vkCreateImageView(dev->device,
+                              &(VkImageViewCreateInfo){
+                                  .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                                  .image = made.image,
+                                  .viewType = VK_IMAGE_VIEW_TYPE_2D,
+                                  .format = format,
+                                  .subresourceRange = {is_depth(format) ? VK_IMAGE_ASPECT_DEPTH_BIT
+                                                                        : VK_IMAGE_ASPECT_COLOR_BIT,
+                                                       0, 1, 0, 1},
+                              },
+                              NULL, &made.view);
     }
     err = vkdev_error(r);
     if (err)
@@ -181,14 +179,15 @@ void vkdev_buffer_destroy(struct vkdev *dev, struct vkdev_buffer *buffer)
 
 int vkdev_begin(struct vkdev *dev, VkCommandBuffer *cmd)
 {
-    VkResult r = vkAllocateCommandBuffers(dev->device,
-                                          &(VkCommandBufferAllocateInfo){
-                                              .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = dev->pool,
-                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                              .commandBufferCount = 1,
-                                          },
-                                          cmd);
+    VkResult r =
+        vkAllocateCommandBuffers(dev->device,
+                                 &(VkCommandBufferAllocateInfo){
+                                     .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                     .commandPool = dev->pool,
+                                     .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                     .commandBufferCount = 1,
+                                 },
+                                 cmd);
     if (r == VK_SUCCESS)
         r = vkBeginCommandBuffer(*cmd, &(VkCommandBufferBeginInfo){
                                            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -221,8 +220,8 @@ int vkdev_submit_wait(struct vkdev *dev, VkCommandBuffer cmd)
 void vkdev_image_barrier(VkCommandBuffer cmd, const struct vkdev_image *image, VkImageLayout from,
                          VkImageLayout to)
 {
-    VkImageAspectFlags aspect = is_depth(image->format) ? VK_IMAGE_ASPECT_DEPTH_BIT
-                                                        : VK_IMAGE_ASPECT_COLOR_BIT;
+    VkImageAspectFlags aspect =
+        is_depth(image->format) ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     if (image->format == VK_FORMAT_D32_SFLOAT_S8_UINT)
         aspect |= VK_IMAGE_ASPECT_STENCIL_BIT;
     const VkImageMemoryBarrier2 barrier = {

@@ -115,8 +115,8 @@ struct hs_device_query_params {
  * offer Vulkan 1.3 entry points.
  * Since: 1.
  */
-int hs_device_query(const struct hs_device_query_params *params, struct hs_device_features *features,
-                    struct hs_device_report *report);
+int hs_device_query(const struct hs_device_query_params *params,
+                    struct hs_device_features *features, struct hs_device_report *report);
 
 /** Arguments of hs_device_import(). */
 struct hs_device_params {

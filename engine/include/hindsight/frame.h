@@ -18,13 +18,12 @@ extern "C" {
 #endif
 
 /** Stages and accesses with which a frame reads its inputs. Make earlier writes visible to them. */
-#define HS_INPUT_STAGES                                                                            \
-    (VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT)
+#define HS_INPUT_STAGES (VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT)
 #define HS_INPUT_ACCESS (VK_ACCESS_2_SHADER_SAMPLED_READ_BIT | VK_ACCESS_2_TRANSFER_READ_BIT)
 
 /** Stages and accesses with which a frame writes its output. Wait for all of them. */
-#define HS_OUTPUT_STAGES                                                                           \
-    (VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT |                       \
+#define HS_OUTPUT_STAGES                                                     \
+    (VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT | \
      VK_PIPELINE_STAGE_2_BLIT_BIT)
 #define HS_OUTPUT_ACCESS (VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT)
 
@@ -69,10 +68,10 @@ struct hs_image {
 
 /** Which motion values mean "nobody wrote this pixel". */
 enum hs_motion_unwritten {
-    HS_MOTION_WRITTEN = 0,             ///< Every pixel is written.
-    HS_MOTION_UNWRITTEN_ZERO = 1,      ///< Raw (0, 0) is unwritten.
-    HS_MOTION_UNWRITTEN_ZERO_FAR = 2,  ///< Raw (0, 0) is unwritten where depth is at infinity.
-    HS_MOTION_UNWRITTEN_NAN = 3,       ///< NaN is unwritten (non-finite always counts as such).
+    HS_MOTION_WRITTEN = 0,            ///< Every pixel is written.
+    HS_MOTION_UNWRITTEN_ZERO = 1,     ///< Raw (0, 0) is unwritten.
+    HS_MOTION_UNWRITTEN_ZERO_FAR = 2, ///< Raw (0, 0) is unwritten where depth is at infinity.
+    HS_MOTION_UNWRITTEN_NAN = 3,      ///< NaN is unwritten (non-finite always counts as such).
 };
 
 /**

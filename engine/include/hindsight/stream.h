@@ -104,15 +104,16 @@ int hs_stream_record(struct hs_stream *stream, const struct hs_frame *frame, VkC
 void hs_stream_forget(struct hs_stream *stream, VkImageView view);
 
 /**
- * GPU times of the last frame that has finished, stage by stage, of a stream with
- * HS_STREAM_TIMINGS.
+ * GPU times, stage by stage, of the oldest frame that has finished and was not reported yet; for
+ * streams with HS_STREAM_TIMINGS. The last 16 recorded frames are kept.
  *
- * `times` has room for HS_MAX_STAGES. `frame` receives the index of that frame, counting from 0.
- * Returns the number of stages, 0 if no frame has finished since the last call.
+ * `times` has room for HS_MAX_STAGES. `frame` receives the index of the frame, counting from 0.
+ * Returns the number of stages, 0 if no further frame has finished.
  *
  * Thread: one at a time per stream.
  * Cost: does not wait.
- * Errors: HS_ERR_INVALID the stream has no timestamps; HS_ERR_DEVICE_LOST.
+ * Errors: HS_ERR_INVALID an argument is missing or the stream has no timestamps;
+ * HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
 int hs_stream_timings(struct hs_stream *stream, struct hs_stage_time *times, uint64_t *frame);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/** Images and buffers of a stream, many to one device allocation. */
+#ifndef HS_ENGINE_ARENA_H
+#define HS_ENGINE_ARENA_H
+
+#include "device.h"
+
+/** An image that belongs to a stream; always in GENERAL once `ready`. */
+struct hs_own_image {
+    VkImage image;
+    VkImageView view;
+    VkFormat format;
+    uint32_t width, height;
+    uint64_t bytes;
+    /** The transition out of UNDEFINED was recorded. */
+    bool ready;
+};
+
+struct hs_own_buffer {
+    VkBuffer buffer;
+    uint64_t bytes;
+};
+
+/** One line of an arena's plan. */
+struct hs_image_plan {
+    struct hs_own_image *image;
+    const char *name;
+    VkFormat format;
+    uint32_t width, height;
+    VkImageUsageFlags usage;
+};
+
+/** One device allocation. */
+struct hs_arena {
+    VkDeviceMemory memory;
+    uint64_t bytes;
+};
+
+/**
+ * Makes all images of a plan, and a buffer unless NULL, in one allocation of device-local memory.
+ * On failure nothing is left behind.
+ */
+int hs_arena_create(struct hs_device *device, const struct hs_image_plan *plan, uint32_t count,
+                    struct hs_own_buffer *buffer, uint64_t buffer_bytes, const char *buffer_name,
+                    VkBufferUsageFlags buffer_usage, struct hs_arena *arena);
+
+void hs_own_image_destroy(struct hs_device *device, struct hs_own_image *image);
+void hs_own_buffer_destroy(struct hs_device *device, struct hs_own_buffer *buffer);
+void hs_arena_destroy(struct hs_device *device, struct hs_arena *arena);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// Everything that can be wrong with a frame, found before anything is recorded.
+#include <math.h>
+
+#include "stream.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN_RENDER 16
+
+static const char *const plane_names[HS_PLANE_COUNT] = {"colour",   "depth",    "motion",
+                                                        "reactive", "exposure", "output"};
+
+static const VkFormat colour_formats[] = {
+    VK_FORMAT_R16G16B16A16_SFLOAT,
+    VK_FORMAT_R32G32B32A32_SFLOAT,
+    VK_FORMAT_B10G11R11_UFLOAT_PACK32,
+    VK_FORMAT_A2B10G10R10_UNORM_PACK32,
+    VK_FORMAT_A2R10G10B10_UNORM_PACK32,
+    VK_FORMAT_R8G8B8A8_UNORM,
+    VK_FORMAT_R8G8B8A8_SRGB,
+    VK_FORMAT_B8G8R8A8_UNORM,
+    VK_FORMAT_B8G8R8A8_SRGB,
+    VK_FORMAT_R16G16B16A16_UNORM,
+};
+static const VkFormat motion_formats[] = {
+    VK_FORMAT_R16G16_SFLOAT,       VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R16G16B16A16_SFLOAT,
+    VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R16G16_UNORM,  VK_FORMAT_R16G16_SNORM,
+};
+static const VkFormat depth_formats[] = {
+    VK_FORMAT_D32_SFLOAT, VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_R32_SFLOAT,
+    VK_FORMAT_R16_SFLOAT, VK_FORMAT_R16_UNORM,          VK_FORMAT_D16_UNORM,
+};
+static const VkFormat scalar_formats[] = {
+    VK_FORMAT_R32_SFLOAT,          VK_FORMAT_R16_SFLOAT,
+    VK_FORMAT_R16_UNORM,           VK_FORMAT_R8_UNORM,
+    VK_FORMAT_R16G16_SFLOAT,       VK_FORMAT_R32G32_SFLOAT,
+    VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT,
+};
+
+static const struct {
+    const VkFormat *list;
+    size_t count;
+} formats[HS_PLANE_COUNT] = {
+    [HS_PLANE_COLOUR] = {colour_formats, COUNT(colour_formats)},
+    [HS_PLANE_DEPTH] = {depth_formats, COUNT(depth_formats)},
+    [HS_PLANE_MOTION] = {motion_formats, COUNT(motion_formats)},
+    [HS_PLANE_REACTIVE] = {scalar_formats, COUNT(scalar_formats)},
+    [HS_PLANE_EXPOSURE] = {scalar_formats, COUNT(scalar_formats)},
+    [HS_PLANE_OUTPUT] = {colour_formats, COUNT(colour_formats)},
+};
+
+static bool format_accepted(enum hs_plane plane, VkFormat format)
+{
+    for (size_t i = 0; i < formats[plane].count; i++) {
+        if (formats[plane].list[i] == format)
+            return true;
+    }
+    return false;
+}
+
+static int check_plane(const struct hs_log *log, enum hs_plane plane, const struct hs_image *image,
+                       uint32_t width, uint32_t height, struct hs_plane_use *use)
+{
+    const char *name = plane_names[plane];
+    if (!image->view)
+        return 0;
+    if (!image->image)
+        return hs_invalid(log, "%s plane: the view has no image", name);
+    if (!format_accepted(plane, image->format)) {
+        hs_log_message(log, HS_LOG_ERROR, "%s plane: format %d is not accepted", name,
+                       (int)image->format);
+        return HS_ERR_UNSUPPORTED;
+    }
+    if (plane != HS_PLANE_OUTPUT && (image->layout == VK_IMAGE_LAYOUT_UNDEFINED ||
+                                     image->layout == VK_IMAGE_LAYOUT_PREINITIALIZED))
+        return hs_invalid(log, "%s plane: an input can not be in layout %d", name,
+                          (int)image->layout);
+    if (image->flags & ~(uint32_t)HS_IMAGE_COPY)
+        return hs_invalid(log, "%s plane: unknown flags 0x%x", name, image->flags);
+    uint64_t have_w = image->width ? image->width : width + (uint64_t)image->x;
+    uint64_t have_h = image->height ? image->height : height + (uint64_t)image->y;
+    if ((uint64_t)image->x + width > have_w || (uint64_t)image->y + height > have_h)
+        return hs_invalid(log, "%s plane: %ux%u pixels at (%u, %u) do not fit into %ux%u", name,
+                          width, height, image->x, image->y, image->width, image->height);
+    if (image->x > INT32_MAX - width || image->y > INT32_MAX - height)
+        return hs_invalid(log, "%s plane: origin (%u, %u) is out of range", name, image->x,
+                          image->y);
+    *use = (struct hs_plane_use){.image = image, .width = width, .height = height};
+    return 0;
+}
+
+static int check_sizes(const struct hs_stream *s, const struct hs_frame *f)
+{
+    const struct hs_log *log = &s->device->log;
+    const struct hs_stream_params *p = &s->params;
+    if (f->render_width < MIN_RENDER || f->render_height < MIN_RENDER)
+        return hs_invalid(log, "render size %ux%u is below %d pixels", f->render_width,
+                          f->render_height, MIN_RENDER);
+    if (f->render_width > p->max_render_width || f->render_height > p->max_render_height)
+        return hs_invalid(log, "render size %ux%u is above the stream's maximum %ux%u",
+                          f->render_width, f->render_height, p->max_render_width,
+                          p->max_render_height);
+    // A render size that was rounded down for an odd output is still ratio 3.
+    float limit = s->model->preset->max_ratio;
+    if ((float)p->out_width > limit * (float)(f->render_width + 1) ||
+        (float)p->out_height > limit * (float)(f->render_height + 1))
+        return hs_invalid(log, "output %ux%u is more than %g times the render size %ux%u",
+                          p->out_width, p->out_height, (double)limit, f->render_width,
+                          f->render_height);
+    return 0;
+}
+
+static bool all_finite(const float *v, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(v[i]))
+            return false;
+    }
+    return true;
+}
+
+static int check_camera(const struct hs_log *log, const struct hs_camera *camera)
+{
+    if (!camera)
+        return 0;
+    for (int i = 0; i < 16; i++) {
+        if (!isfinite(camera->world_to_view[i]) || !isfinite(camera->view_to_clip[i]))
+            return hs_invalid(log, "camera: a matrix has a value that is not finite");
+    }
+    if (camera->view_to_clip[0] == 0 || camera->view_to_clip[5] == 0)
+        return hs_invalid(log, "camera: the projection matrix is singular");
+    return 0;
+}
+
+static int check_values(const struct hs_log *log, const struct hs_frame *f)
+{
+    const struct hs_motion_params *m = &f->motion_params;
+    const struct hs_depth_params *d = &f->depth_params;
+    const struct hs_exposure_params *e = &f->exposure;
+    // Written so that NaN fails, too.
+    if (!(fabsf(f->jitter[0]) <= 1) || !(fabsf(f->jitter[1]) <= 1))
+        return hs_invalid(log, "jitter (%g, %g) is not within one pixel", (double)f->jitter[0],
+                          (double)f->jitter[1]);
+    if (!(f->sharpness >= 0 && f->sharpness <= 1))
+        return hs_invalid(log, "sharpness %g is not within 0 and 1", (double)f->sharpness);
+    if (!all_finite(m->scale, 2) || !all_finite(m->bias, 2))
+        return hs_invalid(log, "motion scale or bias is not finite");
+    if ((unsigned)m->unwritten > HS_MOTION_UNWRITTEN_NAN)
+        return hs_invalid(log, "motion: unknown code %d for unwritten pixels", (int)m->unwritten);
+    if ((unsigned)d->kind > HS_DEPTH_HARDWARE_INVERTED)
+        return hs_invalid(log, "depth: unknown kind %d", (int)d->kind);
+    if (f->depth.view && d->kind != HS_DEPTH_LINEAR && !(d->near_z > 0 && isfinite(d->near_z)))
+        return hs_invalid(log, "depth: hardware depth needs a near distance above 0, not %g",
+                          (double)d->near_z);
+    if (f->depth.view && d->kind != HS_DEPTH_LINEAR && isfinite(d->far_z) && d->far_z != 0 &&
+        !(d->far_z > d->near_z))
+        return hs_invalid(log, "depth: far distance %g is not beyond near distance %g",
+                          (double)d->far_z, (double)d->near_z);
+    if (!(d->scale >= 0 && isfinite(d->scale)) || !(d->far_value >= 0))
+        return hs_invalid(log, "depth: scale %g or far value %g is out of range", (double)d->scale,
+                          (double)d->far_value);
+    if ((unsigned)e->mode > HS_EXPOSURE_AUTO)
+        return hs_invalid(log, "exposure: unknown mode %d", (int)e->mode);
+    if (!(e->value >= 0 && isfinite(e->value)) || !(e->scale >= 0 && isfinite(e->scale)) ||
+        !(e->pre_exposure >= 0 && isfinite(e->pre_exposure)))
+        return hs_invalid(log, "exposure: value %g, scale %g or pre-exposure %g is out of range",
+                          (double)e->value, (double)e->scale, (double)e->pre_exposure);
+    return check_camera(log, f->camera);
+}
+
+int hs_frame_check(const struct hs_stream *s, const struct hs_frame *f, struct hs_recording *rec)
+{
+    const struct hs_log *log = &s->device->log;
+    int err = check_sizes(s, f);
+    if (!err)
+        err = check_values(log, f);
+    if (err)
+        return err;
+    if (!f->colour.view || !f->output.view)
+        return hs_invalid(log, "the %s plane is required", f->colour.view ? "output" : "colour");
+    bool texture = f->exposure.mode == HS_EXPOSURE_TEXTURE && !(s->params.flags & HS_STREAM_LDR);
+    if (texture && !f->exposure.texture.view)
+        return hs_invalid(log, "exposure: the texture is missing");
+    static const struct hs_image none = {0};
+    const uint32_t rw = f->render_width, rh = f->render_height;
+    const uint32_t ow = s->params.out_width, oh = s->params.out_height;
+    const bool display = f->motion_params.display_resolution;
+    const struct {
+        const struct hs_image *image;
+        uint32_t width, height;
+    } planes[HS_PLANE_COUNT] = {
+        [HS_PLANE_COLOUR] = {&f->colour, rw, rh},
+        [HS_PLANE_DEPTH] = {&f->depth, rw, rh},
+        [HS_PLANE_MOTION] = {&f->motion, display ? ow : rw, display ? oh : rh},
+        [HS_PLANE_REACTIVE] = {&f->reactive, rw, rh},
+        [HS_PLANE_EXPOSURE] = {texture ? &f->exposure.texture : &none, 1, 1},
+        [HS_PLANE_OUTPUT] = {&f->output, ow, oh},
+    };
+    for (int i = 0; !err && i < HS_PLANE_COUNT; i++)
+        err = check_plane(log, (enum hs_plane)i, planes[i].image, planes[i].width, planes[i].height,
+                          &rec->planes[i]);
+    return err;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// The commands of one frame. Nothing here can fail.
+#include "stream.h"
+
+#include <stddef.h>
+
+#define TRANSFER VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT
+#define COMPUTE VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT
+#define MAX_BARRIERS (HS_OWN_COUNT + HS_MAX_COPIES + HS_PLANE_COUNT)
+
+/** Barriers that are recorded together. */
+struct barriers {
+    VkMemoryBarrier2 memory;
+    VkImageMemoryBarrier2 images[MAX_BARRIERS];
+    uint32_t count;
+};
+
+static void start(struct barriers *b, VkPipelineStageFlags2 src, VkAccessFlags2 src_access,
+                  VkPipelineStageFlags2 dst, VkAccessFlags2 dst_access)
+{
+    b->count = 0;
+    b->memory = (VkMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+        .srcStageMask = src,
+        .srcAccessMask = src_access,
+        .dstStageMask = dst,
+        .dstAccessMask = dst_access,
+    };
+}
+
+static void flush(struct hs_stream *s, VkCommandBuffer cmd, const struct barriers *b)
+{
+    s->device->vk.CmdPipelineBarrier2(cmd, &(VkDependencyInfo){
+                                               .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                               .memoryBarrierCount = b->memory.srcStageMask != 0,
+                                               .pMemoryBarriers = &b->memory,
+                                               .imageMemoryBarrierCount = b->count,
+                                               .pImageMemoryBarriers = b->images,
+                                           });
+}
+
+static VkImageMemoryBarrier2 *add_image(struct barriers *b, VkImage image, VkFormat format,
+                                        VkImageLayout from, VkImageLayout to)
+{
+    VkImageAspectFlags aspect =
+        hs_is_depth_format(format) ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    if (format == VK_FORMAT_D32_SFLOAT_S8_UINT)
+        aspect |= VK_IMAGE_ASPECT_STENCIL_BIT;
+    VkImageMemoryBarrier2 *barrier = &b->images[b->count++];
+    *barrier = (VkImageMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+        .oldLayout = from,
+        .newLayout = to,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = image,
+        .subresourceRange = {aspect, 0, 1, 0, 1},
+    };
+    return barrier;
+}
+
+/** Layout change of a lent image, or of the level and layer that was lent. */
+static void add_lent(struct barriers *b, const struct hs_image *image, VkImageLayout from,
+                     VkImageLayout to, VkPipelineStageFlags2 src, VkAccessFlags2 src_access,
+                     VkPipelineStageFlags2 dst, VkAccessFlags2 dst_access)
+{
+    if (from == to)
+        return;
+    VkImageMemoryBarrier2 *barrier = add_image(b, image->image, image->format, from, to);
+    barrier->srcStageMask = src;
+    barrier->srcAccessMask = src_access;
+    barrier->dstStageMask = dst;
+    barrier->dstAccessMask = dst_access;
+    barrier->subresourceRange.baseMipLevel = image->level;
+    barrier->subresourceRange.baseArrayLayer = image->layer;
+}
+
+static void add_new(struct barriers *b, struct hs_own_image *image)
+{
+    if (!image->image || image->ready)
+        return;
+    image->ready = true;
+    VkImageMemoryBarrier2 *barrier = add_image(b, image->image, image->format,
+                                               VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL);
+    barrier->srcStageMask = COMPUTE | TRANSFER;
+    barrier->dstStageMask = COMPUTE | TRANSFER;
+    barrier->dstAccessMask = VK_ACCESS_2_SHADER_SAMPLED_READ_BIT |
+                             VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
+                             VK_ACCESS_2_TRANSFER_READ_BIT;
+}
+
+static VkImageLayout copy_layout(VkImageLayout layout, VkImageLayout transfer)
+{
+    return layout == VK_IMAGE_LAYOUT_GENERAL ? layout : transfer;
+}
+
+static void copy_input(struct hs_stream *s, VkCommandBuffer cmd, const struct hs_plane_use *use)
+{
+    const struct hs_image *image = use->image;
+    const VkImageAspectFlags aspect =
+        hs_is_depth_format(image->format) ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    const VkImageCopy region = {
+        .srcSubresource = {aspect, image->level, image->layer, 1},
+        .srcOffset = {(int32_t)image->x, (int32_t)image->y, 0},
+        .dstSubresource = {aspect, 0, 0, 1},
+        .extent = {use->width, use->height, 1},
+    };
+    s->device->vk.CmdCopyImage(cmd, image->image,
+                               copy_layout(image->layout, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL),
+                               use->copy->image, VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+}
+
+static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+{
+    struct barriers b;
+    // Everything that earlier frames of the stream did, before everything that this one does.
+    start(&b, COMPUTE | TRANSFER,
+          VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT, COMPUTE | TRANSFER,
+          VK_ACCESS_2_SHADER_SAMPLED_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_READ_BIT |
+              VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_READ_BIT |
+              VK_ACCESS_2_TRANSFER_WRITE_BIT);
+    for (int i = 0; i < HS_OWN_COUNT; i++)
+        add_new(&b, &s->own[i]);
+    for (uint32_t i = 0; i < s->copy_count; i++)
+        add_new(&b, &s->copies[i].image);
+    for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
+        const struct hs_plane_use *use = &rec->planes[i];
+        if (use->copy)
+            add_lent(&b, use->image, use->image->layout,
+                     copy_layout(use->image->layout, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL),
+                     HS_INPUT_STAGES, 0, TRANSFER, VK_ACCESS_2_TRANSFER_READ_BIT);
+    }
+    const struct hs_plane_use *out = &rec->planes[HS_PLANE_OUTPUT];
+    if (!out->copy)
+        add_lent(&b, out->image, out->image->layout, VK_IMAGE_LAYOUT_GENERAL, HS_OUTPUT_STAGES, 0,
+                 COMPUTE, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    flush(s, cmd, &b);
+
+    s->device->vk.CmdUpdateBuffer(cmd, s->buffer.buffer, 0, sizeof(rec->params), &rec->params);
+    if (!s->state_ready) {
+        s->device->vk.CmdFillBuffer(cmd, s->buffer.buffer, s->state_offset, sizeof(struct hs_state),
+                                    0);
+        s->state_ready = true;
+    }
+    for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
+        if (rec->planes[i].copy)
+            copy_input(s, cmd, &rec->planes[i]);
+    }
+    start(&b, TRANSFER, VK_ACCESS_2_TRANSFER_WRITE_BIT, COMPUTE,
+          VK_ACCESS_2_UNIFORM_READ_BIT | VK_ACCESS_2_SHADER_SAMPLED_READ_BIT |
+              VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
+        const struct hs_plane_use *use = &rec->planes[i];
+        if (use->copy)
+            add_lent(&b, use->image,
+                     copy_layout(use->image->layout, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL),
+                     use->image->layout, TRANSFER, 0, HS_INPUT_STAGES, 0);
+    }
+    flush(s, cmd, &b);
+}
+
+static void dispatch(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                     enum hs_stage stage, uint32_t groups_x, uint32_t groups_y)
+{
+    const struct hs_vk *vk = &s->device->vk;
+    const char *name = hs_stage_name(stage);
+    if (vk->CmdBeginDebugUtilsLabelEXT)
+        vk->CmdBeginDebugUtilsLabelEXT(cmd, &(VkDebugUtilsLabelEXT){
+                                                .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                                .pLabelName = name,
+                                            });
+    vk->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, s->model->pipelines[stage]);
+    vk->CmdDispatch(cmd, groups_x, groups_y, 1);
+    if (vk->CmdEndDebugUtilsLabelEXT)
+        vk->CmdEndDebugUtilsLabelEXT(cmd);
+    hs_timing_mark(s, rec, cmd, name);
+}
+
+static void between_stages(struct hs_stream *s, VkCommandBuffer cmd)
+{
+    struct barriers b;
+    start(&b, COMPUTE, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT, COMPUTE,
+          VK_ACCESS_2_SHADER_SAMPLED_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_READ_BIT |
+              VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    flush(s, cmd, &b);
+}
+
+static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+{
+    const uint32_t rx = (rec->frame->render_width + 7) / 8;
+    const uint32_t ry = (rec->frame->render_height + 7) / 8;
+    const uint32_t ox = (s->params.out_width + 7) / 8, oy = (s->params.out_height + 7) / 8;
+    const bool exposed = !(s->params.flags & HS_STREAM_LDR);
+
+    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                        s->model->pipeline_layout, 0, 1, &rec->set, 0, NULL);
+    if (rec->measure) {
+        dispatch(s, rec, cmd, HS_STAGE_MEASURE, HS_MEASURE_GROUPS, 1);
+        between_stages(s, cmd);
+    }
+    if (exposed) {
+        dispatch(s, rec, cmd, HS_STAGE_EXPOSE, 1, 1);
+        between_stages(s, cmd);
+    }
+    dispatch(s, rec, cmd, HS_STAGE_PREPARE, rx, ry);
+    between_stages(s, cmd);
+    dispatch(s, rec, cmd, HS_STAGE_REPROJECT, ox, oy);
+    between_stages(s, cmd);
+    dispatch(s, rec, cmd, HS_STAGE_RESOLVE, ox, oy);
+    if (rec->finish) {
+        between_stages(s, cmd);
+        dispatch(s, rec, cmd, HS_STAGE_FINISH, ox, oy);
+    }
+}
+
+static void copy_output(struct hs_stream *s, VkCommandBuffer cmd, const struct hs_plane_use *out,
+                        VkImageLayout layout)
+{
+    const struct hs_image *image = out->image;
+    const int32_t x = (int32_t)image->x, y = (int32_t)image->y;
+    const int32_t w = (int32_t)out->width, h = (int32_t)out->height;
+    const VkImageSubresourceLayers from = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    const VkImageSubresourceLayers to = {VK_IMAGE_ASPECT_COLOR_BIT, image->level, image->layer, 1};
+    if (out->blit) {
+        const VkImageBlit region = {
+            from, {{0, 0, 0}, {w, h, 1}}, to, {{x, y, 0}, {x + w, y + h, 1}}};
+        s->device->vk.CmdBlitImage(cmd, out->copy->image, VK_IMAGE_LAYOUT_GENERAL, image->image,
+                                   layout, 1, &region, VK_FILTER_NEAREST);
+    } else {
+        const VkImageCopy region = {from, {0, 0, 0}, to, {x, y, 0}, {out->width, out->height, 1}};
+        s->device->vk.CmdCopyImage(cmd, out->copy->image, VK_IMAGE_LAYOUT_GENERAL, image->image,
+                                   layout, 1, &region);
+    }
+}
+
+/** Brings the output where and into the layout that the caller wants. */
+static void record_output(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+{
+    const struct hs_plane_use *out = &rec->planes[HS_PLANE_OUTPUT];
+    const VkImageLayout before = out->image->layout;
+    const VkImageLayout after =
+        before == VK_IMAGE_LAYOUT_UNDEFINED ? VK_IMAGE_LAYOUT_GENERAL : before;
+    struct barriers b;
+    if (!out->copy) {
+        start(&b, 0, 0, 0, 0);
+        add_lent(&b, out->image, VK_IMAGE_LAYOUT_GENERAL, after, COMPUTE,
+                 VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT, HS_OUTPUT_STAGES, 0);
+        if (b.count)
+            flush(s, cmd, &b);
+        return;
+    }
+    const VkImageLayout during = copy_layout(before, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+    start(&b, COMPUTE, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT, TRANSFER,
+          VK_ACCESS_2_TRANSFER_READ_BIT);
+    add_lent(&b, out->image, before, during, HS_OUTPUT_STAGES, 0, TRANSFER,
+             VK_ACCESS_2_TRANSFER_WRITE_BIT);
+    flush(s, cmd, &b);
+    copy_output(s, cmd, out, during);
+    start(&b, 0, 0, 0, 0);
+    add_lent(&b, out->image, during, after, TRANSFER, VK_ACCESS_2_TRANSFER_WRITE_BIT,
+             HS_OUTPUT_STAGES, 0);
+    if (b.count)
+        flush(s, cmd, &b);
+    hs_timing_mark(s, rec, cmd, "output");
+}
+
+void hs_commands_record(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+{
+    hs_timing_begin(s, rec, cmd);
+    record_setup(s, rec, cmd);
+    hs_timing_mark(s, rec, cmd, "setup");
+    record_stages(s, rec, cmd);
+    record_output(s, rec, cmd);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/** The inside of a stream, shared by the files that build one frame. */
+#ifndef HS_ENGINE_STREAM_H
+#define HS_ENGINE_STREAM_H
+
+#include <hindsight/stream.h>
+
+#include "arena.h"
+#include "interface.h"
+#include "model.h"
+
+/** Planes that the caller lends; order of the bindings and of the descriptor key. */
+enum hs_plane {
+    HS_PLANE_COLOUR,
+    HS_PLANE_DEPTH,
+    HS_PLANE_MOTION,
+    HS_PLANE_REACTIVE,
+    HS_PLANE_EXPOSURE,
+    HS_PLANE_OUTPUT,
+    HS_PLANE_COUNT,
+};
+
+/** The stream's own images; pairs are history sets, chosen by parity. */
+enum hs_own {
+    HS_OWN_PREP_COLOUR,
+    HS_OWN_PREP_MOTION,
+    HS_OWN_PREP_AUX,
+    HS_OWN_REPROJ_COLOUR,
+    HS_OWN_REPROJ_AUX,
+    HS_OWN_EMPTY,
+    HS_OWN_DEPTH,
+    HS_OWN_HISTORY_COLOUR = HS_OWN_DEPTH + 2,
+    HS_OWN_HISTORY_AUX = HS_OWN_HISTORY_COLOUR + 2,
+    /** Made at stream creation up to here; the rest on first need. */
+    HS_OWN_LAZY = HS_OWN_HISTORY_AUX + 2,
+    HS_OWN_PREP_COLOUR_WIDE = HS_OWN_LAZY,
+    HS_OWN_RESOLVED,
+    HS_OWN_COUNT,
+};
+
+#define HS_MAX_COPIES 24
+#define HS_MAX_POOLS 64
+#define HS_SETS_PER_POOL 16
+#define HS_TIMING_SLOTS 16
+
+/** Fallback copy of a plane in one format. */
+struct hs_copy {
+    enum hs_plane plane;
+    struct hs_own_image image;
+    struct hs_arena arena;
+};
+
+/** What decides the contents of a descriptor set. Zeroed before use: compared by bytes. */
+struct hs_set_key {
+    uint64_t views[HS_PLANE_COUNT];
+    uint32_t layouts[HS_PLANE_COUNT];
+    uint32_t parity;
+    uint32_t wide;
+    uint32_t resolved;
+    uint32_t unused;
+};
+
+struct hs_set {
+    struct hs_set_key key;
+    VkDescriptorSet set;
+    bool used;
+};
+
+struct hs_timing_slot {
+    uint64_t frame;
+    /** First timestamp that the slot held before; as long as it reads the same, it is not ready. */
+    uint64_t stale;
+    uint32_t count;
+    const char *names[HS_MAX_STAGES];
+};
+
+struct hs_stream {
+    struct hs_model *model;
+    struct hs_device *device;
+    struct hs_stream_params params;
+
+    struct hs_arena arena;
+    struct hs_own_buffer buffer;
+    uint64_t state_offset;
+    struct hs_own_image own[HS_OWN_COUNT];
+    struct hs_arena lazy_arenas[HS_OWN_COUNT - HS_OWN_LAZY];
+    struct hs_copy copies[HS_MAX_COPIES];
+    uint32_t copy_count;
+
+    VkDescriptorPool pools[HS_MAX_POOLS];
+    uint32_t pool_count;
+    struct hs_set *sets;
+    uint32_t set_count;
+
+    VkQueryPool queries;
+    struct hs_timing_slot slots[HS_TIMING_SLOTS];
+    /** The next frame whose times are to be reported. */
+    uint64_t timing_next;
+
+    /** What the next frame must know of the last one. */
+    uint64_t frames;
+    uint32_t frames_since_reset;
+    uint32_t prev_render[2];
+    float prev_jitter[2];
+    struct hs_camera prev_camera;
+    bool prev_has_camera;
+    bool prev_has_depth;
+    bool state_ready;
+};
+
+/** How one plane takes part in a frame. */
+struct hs_plane_use {
+    /** NULL: absent. */
+    const struct hs_image *image;
+    uint32_t width, height;
+    /** Fallback through this own image, or NULL for direct use. */
+    struct hs_own_image *copy;
+    /** Output only: `copy` is wider than the caller's format and is converted by a blit. */
+    bool blit;
+};
+
+/** One frame on its way into a command buffer. */
+struct hs_recording {
+    const struct hs_frame *frame;
+    struct hs_plane_use planes[HS_PLANE_COUNT];
+    bool reset;
+    bool wide;
+    bool finish;
+    bool measure;
+    VkDescriptorSet set;
+    struct hs_frame_params params;
+    struct hs_timing_slot *timing;
+};
+
+/** Checks a frame and fills `planes` except for copies. */
+int hs_frame_check(const struct hs_stream *stream, const struct hs_frame *frame,
+                   struct hs_recording *rec);
+
+/** Chooses direct or copy for every plane and makes what is needed for the first time. */
+int hs_planes_choose(struct hs_stream *stream, struct hs_recording *rec);
+
+/** Finds or makes the descriptor set of a recording. */
+int hs_sets_find(struct hs_stream *stream, struct hs_recording *rec);
+void hs_sets_forget(struct hs_stream *stream, VkImageView view);
+void hs_sets_destroy(struct hs_stream *stream);
+
+/** Fills the parameter block. */
+void hs_params_fill(const struct hs_stream *stream, struct hs_recording *rec);
+
+/** GPU timestamps. hs_timing_mark() ends a stage; it does nothing without timestamps. */
+int hs_timing_create(struct hs_stream *stream);
+void hs_timing_begin(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd);
+void hs_timing_mark(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd,
+                    const char *name);
+
+/** Records a frame that has passed all checks. */
+void hs_commands_record(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd);
+
+static inline bool hs_is_depth_format(VkFormat format)
+{
+    return format == VK_FORMAT_D32_SFLOAT || format == VK_FORMAT_D32_SFLOAT_S8_UINT ||
+           format == VK_FORMAT_D16_UNORM;
+}
+
+#endif
