@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Steady-state recording creates nothing; a failure in each creating call is reported and leaves
+// nothing behind; a lost device stays lost.
+#include "fixture.h"
+#include "shim.h"
+#include "tests/test.h"
+
+#define TEXTURE_SETS 3
+
+static void steady_state(struct test_rng *rng)
+{
+    (void)rng;
+    struct fixture fx;
+    struct fx_planes planes[TEXTURE_SETS];
+    shim_reset();
+    FX_OPEN(&fx, shim_get_instance_proc_addr, "taau");
+    struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, 0);
+    for (int i = 0; i < TEXTURE_SETS; i++)
+        fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, i, &planes[i]);
+    // First use: three sets of textures times two history sets.
+    for (int i = 0; i < 2 * TEXTURE_SETS; i++) {
+        struct hs_frame frame = fx_planes_frame(&planes[i % TEXTURE_SETS], i);
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+    }
+    shim_reset();
+    struct hs_stream_info before, after;
+    hs_stream_describe(stream, &before);
+    REQUIRE_EQ(before.descriptor_sets, 2 * TEXTURE_SETS);
+    for (int i = 0; i < 24; i++) {
+        struct hs_frame frame = fx_planes_frame(&planes[i % TEXTURE_SETS], i);
+        frame.reset = i == 10;
+        frame.render_width = i % 5 ? 48 : 40; // dynamic resolution builds nothing, either
+        frame.colour.x = i % 5 ? 0 : 8;
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+    }
+    REQUIRE_EQ(shim.creates, 0);
+    REQUIRE(shim.commands > 24 * 5);
+    hs_stream_describe(stream, &after);
+    REQUIRE_EQ(after.descriptor_sets, before.descriptor_sets);
+    REQUIRE_EQ(after.activation_bytes, before.activation_bytes);
+    REQUIRE_EQ(after.frames, before.frames + 24);
+
+    // A view that is gone frees its sets, and their places are used again.
+    fx_wait(&fx);
+    hs_stream_forget(stream, planes[0].colour.view);
+    hs_stream_describe(stream, &after);
+    REQUIRE_EQ(after.descriptor_sets, 2 * TEXTURE_SETS - 2);
+    fx_planes_destroy(&fx, &planes[0]);
+    fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes[0]);
+    shim_reset();
+    for (int i = 0; i < 4; i++) {
+        struct hs_frame frame = fx_planes_frame(&planes[0], i);
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+    }
+    REQUIRE_EQ(shim.creates, 0);
+    fx_wait(&fx);
+    hs_stream_forget(stream, VK_NULL_HANDLE);
+    hs_stream_describe(stream, &after);
+    REQUIRE_EQ(after.descriptor_sets, 0);
+    hs_stream_destroy(&stream);
+    for (int i = 0; i < TEXTURE_SETS; i++)
+        fx_planes_destroy(&fx, &planes[i]);
+    fx_close(&fx);
+    REQUIRE_EQ(shim.live, 0);
+}
+
+/** Everything that makes objects: model, stream, copies, wide planes, sharpening, timestamps. */
+static int whole_life(struct fixture *fx, const struct fx_planes *planes)
+{
+    struct hs_model *model = NULL;
+    struct hs_stream *stream = NULL;
+    int err = hs_model_load(fx->device, &(struct hs_model_params){0}, &model);
+    if (!err)
+        err = hs_stream_create(model,
+                               &(struct hs_stream_params){
+                                   .out_width = 96,
+                                   .out_height = 80,
+                                   .max_render_width = 48,
+                                   .max_render_height = 40,
+                                   .flags = HS_STREAM_TIMINGS,
+                               },
+                               &stream);
+    for (int i = 0; !err && i < 2; i++) {
+        struct hs_frame frame = fx_planes_frame(planes, i);
+        frame.colour.flags = frame.motion.flags = frame.output.flags = HS_IMAGE_COPY;
+        frame.sharpness = 0.5f;
+        err = fx_frame(fx, stream, &frame);
+    }
+    fx_wait(fx);
+    hs_stream_destroy(&stream);
+    hs_model_destroy(&model);
+    return err;
+}
+
+static void fail_everywhere(VkResult result, int code)
+{
+    struct fixture fx;
+    struct fx_planes planes;
+    shim_reset();
+    FX_OPEN(&fx, shim_get_instance_proc_addr, NULL);
+    fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
+    shim_reset();
+    REQUIRE_EQ(whole_life(&fx, &planes), 0);
+    const int total = shim.creates;
+    REQUIRE(total > 40);
+    REQUIRE_EQ(shim.live, 0);
+    fx.quiet = true;
+    for (int i = 1; i <= total; i++) {
+        shim_reset();
+        shim.fail_at = i;
+        shim.fail_with = result;
+        fx.last[0] = 0;
+        int err = whole_life(&fx, &planes);
+        REQUIRE_MSG(err == code, "call %d (%s) gives %d", i, shim.failed, err);
+        REQUIRE_MSG(strstr(fx.last, shim.failed), "%s failed, the log says: %s", shim.failed,
+                    fx.last);
+        REQUIRE_MSG(shim.live == 0, "%s failed and left %d objects", shim.failed, shim.live);
+    }
+    shim_reset();
+    REQUIRE_EQ(whole_life(&fx, &planes), 0);
+    fx_planes_destroy(&fx, &planes);
+    fx_close(&fx);
+}
+
+// hs_model_load(), hs_stream_create(), hs_stream_record(): HS_ERR_NOMEM.
+static void each_call_fails(struct test_rng *rng)
+{
+    (void)rng;
+    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM);
+}
+
+// hs_model_load(), hs_stream_create(), hs_stream_record(), hs_stream_timings(): HS_ERR_DEVICE_LOST.
+static void lost_stays_lost(struct test_rng *rng)
+{
+    (void)rng;
+    struct fixture fx;
+    struct fx_planes planes;
+    shim_reset();
+    FX_OPEN(&fx, shim_get_instance_proc_addr, "taau");
+    fx.quiet = true;
+    fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
+    struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, HS_STREAM_TIMINGS);
+    struct hs_stream *other = NULL;
+    struct hs_model *model = NULL;
+    shim_reset();
+    shim.fail_at = 1;
+    shim.fail_with = VK_ERROR_DEVICE_LOST;
+    struct hs_frame frame = fx_planes_frame(&planes, 0);
+    REQUIRE_EQ(fx_frame(&fx, stream, &frame), HS_ERR_DEVICE_LOST);
+    shim_reset();
+    REQUIRE_EQ(fx_frame(&fx, stream, &frame), HS_ERR_DEVICE_LOST);
+    REQUIRE_EQ(shim.commands, 0);
+    struct hs_stage_time times[HS_MAX_STAGES];
+    uint64_t index;
+    REQUIRE_EQ(hs_stream_timings(stream, times, &index), HS_ERR_DEVICE_LOST);
+    REQUIRE_EQ(hs_stream_create(
+                   fx.model, &(struct hs_stream_params){.out_width = 64, .out_height = 64}, &other),
+               HS_ERR_DEVICE_LOST);
+    REQUIRE_EQ(hs_model_load(fx.device, &(struct hs_model_params){0}, &model), HS_ERR_DEVICE_LOST);
+    hs_stream_destroy(&stream);
+    fx_planes_destroy(&fx, &planes);
+    fx_close(&fx);
+    REQUIRE_EQ(shim.live, 0);
+}
+
+static const struct test_case cases[] = {
+    {"steady state", steady_state},
+    {"each call fails", each_call_fails},
+    {"lost stays lost", lost_stays_lost},
+};
+TEST_MAIN(cases)
