@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What turns a slot's input planes into its output picture: the engine on a Vulkan device, or a
+ * plain resampling filter on the CPU. A slot is the memory of one frame on its way through.
+ */
+#ifndef HINDSIGHT_TOOLS_BACKEND_H
+#define HINDSIGHT_TOOLS_BACKEND_H
+
+#include <stdbool.h>
+
+#include <hindsight/hindsight.h>
+
+#include "hsio.h"
+
+/** What all frames have in common. */
+struct tool_backend_setup {
+    const char *model;  ///< "nearest" and "bicubic" run on the CPU, all others in the engine.
+    const char *device; ///< As in vkdev_params.
+    enum hs_path path;
+    bool validate, ldr, output_float;
+    int slots;
+    int out_width, out_height;
+    struct {
+        bool present;
+        enum hsio_format format; ///< As stored.
+        int width, height;       ///< The greatest that will come.
+    } planes[HSIO_PLANE_COUNT];
+};
+
+/** Where a slot's pixels lie in host memory: packed rows. */
+struct tool_slot_memory {
+    void *input[HSIO_PLANE_COUNT]; ///< NULL: the plane is not used.
+    size_t input_bytes[HSIO_PLANE_COUNT];
+    enum hsio_format formats[HSIO_PLANE_COUNT];
+    const void *output;
+    enum hsio_format output_format;
+};
+
+/** What one frame adds to its description. */
+struct tool_frame_options {
+    bool auto_exposure;
+    float exposure;  ///< 0: as the frame says, else 1.
+    float sharpness; ///< Negative: as the frame says.
+    bool reset;
+    bool read_back; ///< The output will be read.
+};
+
+struct tool_backend {
+    struct tool_slot_memory *memory; ///< One per slot.
+    char about[256];                 ///< For people: device and path.
+    /** Starts a frame. One thread, in order. Errors: those of hs_stream_record(). */
+    int (*submit)(struct tool_backend *backend, int slot, const struct hsio_frame_info *info,
+                  const struct tool_frame_options *options);
+    /** Waits until the slot's output is there. Any thread. Errors: HS_ERR_DEVICE_LOST. */
+    int (*wait)(struct tool_backend *backend, int slot);
+    /** Validation messages so far. */
+    uint32_t (*messages)(const struct tool_backend *backend);
+    /** Waits for everything and frees it. */
+    void (*destroy)(struct tool_backend *backend);
+};
+
+/** Planes that the engine takes from files. */
+extern const enum hsio_plane tool_used_planes[];
+#define TOOL_USED_PLANES 4
+
+/** Errors: HS_ERR_* of the device or model; HS_ERR_NOMEM. */
+int tool_backend_create(const struct tool_backend_setup *setup, struct tool_backend **backend);
+int tool_gpu_create(const struct tool_backend_setup *setup, struct tool_backend **backend);
+int tool_baseline_create(const struct tool_backend_setup *setup, struct tool_backend **backend);
+bool tool_is_baseline(const char *model);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "frame_setup.h"
+
+#include <math.h>
+
+#include "report.h"
+
+/** Distance that relative depth tests do not depend on; used where files do not tell. */
+#define UNKNOWN_NEAR 0.1f
+
+VkFormat tool_vk_format(enum hsio_format format)
+{
+    switch (format) {
+    case HSIO_FORMAT_R16F:
+        return VK_FORMAT_R16_SFLOAT;
+    case HSIO_FORMAT_RG16F:
+        return VK_FORMAT_R16G16_SFLOAT;
+    case HSIO_FORMAT_RGBA16F:
+        return VK_FORMAT_R16G16B16A16_SFLOAT;
+    case HSIO_FORMAT_R32F:
+        return VK_FORMAT_R32_SFLOAT;
+    case HSIO_FORMAT_RG32F:
+        return VK_FORMAT_R32G32_SFLOAT;
+    case HSIO_FORMAT_RGBA32F:
+        return VK_FORMAT_R32G32B32A32_SFLOAT;
+    default:
+        return VK_FORMAT_UNDEFINED;
+    }
+}
+
+static int check_size(const struct hsio_frame_info *info, enum hsio_plane plane, int width,
+                      int height)
+{
+    const struct hsio_plane_info *p = &info->planes[plane];
+
+    if (!p->present || (p->width == width && p->height == height))
+        return 0;
+    tool_error("frame %lld, %s: expected %dx%d, found %dx%d in %s", (long long)info->number,
+               hsio_plane_name(plane), width, height, p->width, p->height, p->path);
+    return HS_ERR_INVALID;
+}
+
+int tool_frame_check(const struct hsio_frame_info *info, int out_width, int out_height)
+{
+    bool display = info->convention->motion.resolution == HSIO_RESOLUTION_DISPLAY;
+    int err;
+
+    if (!info->planes[HSIO_PLANE_COLOR].present) {
+        tool_error("frame %lld: no colour in %s; see hindsight inspect, --convention and --layer",
+                   (long long)info->number, info->path);
+        return HS_ERR_INVALID;
+    }
+    if (!(fabsf(info->jitter_px[0]) <= 1 && fabsf(info->jitter_px[1]) <= 1)) {
+        tool_error("frame %lld: a jitter of (%g, %g) pixels is out of range -1 to 1; see "
+                   "--set jitter.unit",
+                   (long long)info->number, (double)info->jitter_px[0], (double)info->jitter_px[1]);
+        return HS_ERR_INVALID;
+    }
+    err = check_size(info, HSIO_PLANE_DEPTH, info->width, info->height);
+    if (!err)
+        err = check_size(info, HSIO_PLANE_REACTIVE, info->width, info->height);
+    if (!err)
+        err = check_size(info, HSIO_PLANE_MOTION, display ? out_width : info->width,
+                         display ? out_height : info->height);
+    return err;
+}
+
+static struct hs_motion_params motion_params(const struct hsio_frame_info *info, int out_width,
+                                             int out_height)
+{
+    const struct hsio_motion_convention *conv = &info->convention->motion;
+    bool display = conv->resolution == HSIO_RESOLUTION_DISPLAY;
+    struct hs_motion_params params = {
+        .bias = {conv->bias_x, conv->bias_y},
+        .swap_axes = conv->swap,
+        .jittered = conv->jittered,
+        .display_resolution = display,
+    };
+
+    hsio_motion_scale(conv, info->width, info->height, out_width, out_height, params.scale);
+    // The engine counts in pixels of the plane.
+    if (display) {
+        params.scale[0] *= (float)out_width / (float)info->width;
+        params.scale[1] *= (float)out_height / (float)info->height;
+    }
+    // Vectors to the next frame are the best guess of the way back that there is.
+    if (conv->direction == HSIO_DIRECTION_NEXT) {
+        params.scale[0] = -params.scale[0];
+        params.scale[1] = -params.scale[1];
+    }
+    switch (conv->unwritten) {
+    case HSIO_UNWRITTEN_NONE:
+        params.unwritten = HS_MOTION_WRITTEN;
+        break;
+    case HSIO_UNWRITTEN_ZERO:
+        params.unwritten = HS_MOTION_UNWRITTEN_ZERO;
+        break;
+    case HSIO_UNWRITTEN_ZERO_AT_FAR:
+        // Without depth nothing is known to be far.
+        params.unwritten = info->planes[HSIO_PLANE_DEPTH].present ? HS_MOTION_UNWRITTEN_ZERO_FAR
+                                                                  : HS_MOTION_WRITTEN;
+        break;
+    case HSIO_UNWRITTEN_NAN:
+        params.unwritten = HS_MOTION_UNWRITTEN_NAN;
+        break;
+    }
+    return params;
+}
+
+/** Depth keeps its unit, which is the one of the camera. */
+static struct hs_depth_params depth_params(const struct hsio_frame_info *info)
+{
+    const struct hsio_convention *conv = info->convention;
+    struct hs_depth_params params = {0};
+    float near = info->has_clip && info->near > 0 ? info->near : conv->depth.near;
+    float far = info->has_clip ? info->far : conv->depth.far;
+
+    switch (conv->depth.kind) {
+    case HSIO_DEPTH_LINEAR:
+        params.kind = HS_DEPTH_LINEAR;
+        if (isfinite(conv->depth.background) && conv->depth.background > 0)
+            params.far_value = conv->depth.background;
+        return params;
+    case HSIO_DEPTH_HARDWARE:
+        params.kind = HS_DEPTH_HARDWARE;
+        break;
+    case HSIO_DEPTH_HARDWARE_INVERTED:
+        params.kind = HS_DEPTH_HARDWARE_INVERTED;
+        break;
+    }
+    params.near_z = near > 0 ? near : UNKNOWN_NEAR;
+    params.far_z = isfinite(far) && far > params.near_z ? far : 0;
+    return params;
+}
+
+int tool_frame_setup(const struct hsio_frame_info *info, const struct tool_frame_options *options,
+                     int out_width, int out_height, struct hs_camera *camera,
+                     struct hs_frame *frame)
+{
+    int err = tool_frame_check(info, out_width, out_height);
+
+    if (err < 0)
+        return err;
+    *frame = (struct hs_frame){
+        .render_width = (uint32_t)info->width,
+        .render_height = (uint32_t)info->height,
+        .jitter = {info->jitter_px[0], info->jitter_px[1]},
+        .depth_params = depth_params(info),
+        .motion_params = motion_params(info, out_width, out_height),
+        .exposure = {.mode = options->auto_exposure ? HS_EXPOSURE_AUTO : HS_EXPOSURE_GIVEN,
+                     .value = options->exposure},
+        .sharpness = options->sharpness >= 0 ? options->sharpness : info->sharpness,
+        .reset = info->reset || options->reset,
+    };
+    if (!options->auto_exposure && options->exposure <= 0 && info->has_exposure)
+        frame->exposure.value = info->exposure;
+    // A frame that stands in for a missing one shows what the frame before shows: no motion.
+    if (info->has_view && info->has_proj && !info->held) {
+        for (int i = 0; i < 16; i++) {
+            camera->world_to_view[i] = info->view[i];
+            camera->view_to_clip[i] = info->proj[i];
+        }
+        frame->camera = camera;
+    }
+    return 0;
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// The engine on a Vulkan device. Everything is made at the start: a frame only records, submits
+// and waits.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "frame_setup.h"
+#include "report.h"
+#include "vkdev.h"
+
+/** Offsets of buffer to image copies: a multiple of every pixel size. */
+#define COPY_ALIGNMENT 16
+
+const enum hsio_plane tool_used_planes[TOOL_USED_PLANES] = {HSIO_PLANE_COLOR, HSIO_PLANE_DEPTH,
+                                                            HSIO_PLANE_MOTION, HSIO_PLANE_REACTIVE};
+
+struct slot {
+    struct vkdev_buffer upload, download;
+    VkDeviceSize offsets[HSIO_PLANE_COUNT];
+    struct vkdev_image inputs[HSIO_PLANE_COUNT];
+    struct vkdev_image output;
+    VkCommandBuffer cmd;
+    uint64_t ticket; ///< Value of the timeline when the slot's frame has finished.
+};
+
+struct gpu {
+    struct tool_backend base;
+    struct vkdev dev;
+    bool open;
+    struct hs_device *device;
+    struct hs_model *model;
+    struct hs_stream *stream;
+    int out_width, out_height, slot_count;
+    struct slot *slots;
+    VkSemaphore timeline;
+    uint64_t tickets;
+};
+
+static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
+{
+    struct hs_model_info model;
+    int err = vkdev_open(&gpu->dev, &(struct vkdev_params){.select = setup->device,
+                                                           .validation = setup->validate,
+                                                           .log = tool_log()});
+
+    if (err < 0)
+        return err;
+    gpu->open = true;
+    err = vkdev_import(&gpu->dev, NULL, &gpu->device);
+    if (!err)
+        err = hs_model_load(gpu->device,
+                            &(struct hs_model_params){.preset = setup->model, .path = setup->path},
+                            &gpu->model);
+    if (err < 0)
+        return err;
+    hs_model_describe(gpu->model, &model);
+    snprintf(gpu->base.about, sizeof(gpu->base.about), "%s on %.150s, %s arithmetic", model.preset,
+             gpu->dev.report.name, model.path == HS_PATH_MATRIX ? "matrix" : "plain");
+    return hs_stream_create(
+        gpu->model,
+        &(struct hs_stream_params){
+            .out_width = (uint32_t)setup->out_width,
+            .out_height = (uint32_t)setup->out_height,
+            .max_render_width = (uint32_t)setup->planes[HSIO_PLANE_COLOR].width,
+            .max_render_height = (uint32_t)setup->planes[HSIO_PLANE_COLOR].height,
+            .flags = setup->ldr ? HS_STREAM_LDR : 0,
+        },
+        &gpu->stream);
+}
+
+static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, int index)
+{
+    struct slot *slot = &gpu->slots[index];
+    struct tool_slot_memory *memory = &gpu->base.memory[index];
+    VkDeviceSize bytes = 0;
+    int err = 0;
+
+    for (int i = 0; !err && i < TOOL_USED_PLANES; i++) {
+        enum hsio_plane p = tool_used_planes[i];
+
+        if (!setup->planes[p].present)
+            continue;
+        memory->formats[p] = setup->planes[p].format;
+        memory->input_bytes[p] = (size_t)setup->planes[p].width * (size_t)setup->planes[p].height *
+                                 hsio_format_bytes(setup->planes[p].format);
+        slot->offsets[p] = bytes;
+        bytes += (memory->input_bytes[p] + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
+        err =
+            vkdev_image_create(&gpu->dev, tool_vk_format(setup->planes[p].format),
+                               (uint32_t)setup->planes[p].width, (uint32_t)setup->planes[p].height,
+                               VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
+                                   VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                               &slot->inputs[p]);
+    }
+    // Cached, for the reader looks at some of its pixels again.
+    if (!err)
+        err = vkdev_buffer_create(&gpu->dev, bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, true,
+                                  &slot->upload);
+    for (int i = 0; !err && i < TOOL_USED_PLANES; i++) {
+        enum hsio_plane p = tool_used_planes[i];
+
+        if (setup->planes[p].present)
+            memory->input[p] = (char *)slot->upload.map + slot->offsets[p];
+    }
+    return err;
+}
+
+static int make_slot(struct gpu *gpu, const struct tool_backend_setup *setup, int index)
+{
+    struct slot *slot = &gpu->slots[index];
+    struct tool_slot_memory *memory = &gpu->base.memory[index];
+    enum hsio_format format = setup->output_float ? HSIO_FORMAT_RGBA32F : HSIO_FORMAT_RGBA16F;
+    VkDeviceSize bytes = (VkDeviceSize)setup->out_width * (VkDeviceSize)setup->out_height *
+                         hsio_format_bytes(format);
+    VkResult r;
+    int err = make_inputs(gpu, setup, index);
+
+    if (!err)
+        err = vkdev_image_create(&gpu->dev, tool_vk_format(format), (uint32_t)setup->out_width,
+                                 (uint32_t)setup->out_height,
+                                 VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                                     VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                                 &slot->output);
+    if (!err)
+        err = vkdev_buffer_create(&gpu->dev, bytes, VK_BUFFER_USAGE_TRANSFER_DST_BIT, true,
+                                  &slot->download);
+    if (err < 0)
+        return err;
+    memory->output = slot->download.map;
+    memory->output_format = format;
+    r = vkAllocateCommandBuffers(gpu->dev.device,
+                                 &(VkCommandBufferAllocateInfo){
+                                     .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                     .commandPool = gpu->dev.pool,
+                                     .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                     .commandBufferCount = 1,
+                                 },
+                                 &slot->cmd);
+    return vkdev_error(r);
+}
+
+static VkImageMemoryBarrier2 image_barrier(VkImage image, VkImageLayout from, VkImageLayout to)
+{
+    return (VkImageMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+        .oldLayout = from,
+        .newLayout = to,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = image,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+}
+
+static void barriers(VkCommandBuffer cmd, const VkImageMemoryBarrier2 *list, uint32_t count)
+{
+    vkCmdPipelineBarrier2(cmd, &(VkDependencyInfo){
+                                   .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                   .imageMemoryBarrierCount = count,
+                                   .pImageMemoryBarriers = list,
+                               });
+}
+
+/** Staging memory to images. The slot's last frame has finished: nothing to wait for. */
+static void record_upload(const struct slot *slot, const struct hsio_frame_info *info)
+{
+    VkImageMemoryBarrier2 before[TOOL_USED_PLANES], after[TOOL_USED_PLANES];
+    uint32_t count = 0;
+
+    for (int i = 0; i < TOOL_USED_PLANES; i++) {
+        enum hsio_plane p = tool_used_planes[i];
+
+        if (!slot->inputs[p].image || !info->planes[p].present)
+            continue;
+        before[count] = image_barrier(slot->inputs[p].image, VK_IMAGE_LAYOUT_UNDEFINED,
+                                      VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+        before[count].dstStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
+        before[count].dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
+        after[count] = image_barrier(slot->inputs[p].image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                                     VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+        after[count].srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
+        after[count].srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
+        after[count].dstStageMask = HS_INPUT_STAGES;
+        after[count].dstAccessMask = HS_INPUT_ACCESS;
+        count++;
+    }
+    barriers(slot->cmd, before, count);
+    for (int i = 0; i < TOOL_USED_PLANES; i++) {
+        enum hsio_plane p = tool_used_planes[i];
+
+        if (!slot->inputs[p].image || !info->planes[p].present)
+            continue;
+        vkCmdCopyBufferToImage(slot->cmd, slot->upload.buffer, slot->inputs[p].image,
+                               VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1,
+                               &(VkBufferImageCopy){
+                                   .bufferOffset = slot->offsets[p],
+                                   .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                   .imageExtent = {(uint32_t)info->planes[p].width,
+                                                   (uint32_t)info->planes[p].height, 1},
+                               });
+    }
+    barriers(slot->cmd, after, count);
+}
+
+static void record_download(const struct slot *slot)
+{
+    VkImageMemoryBarrier2 written =
+        image_barrier(slot->output.image, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL);
+    const VkBufferMemoryBarrier2 host = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
+        .srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT,
+        .srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+        .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
+        .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .buffer = slot->download.buffer,
+        .size = VK_WHOLE_SIZE,
+    };
+
+    written.srcStageMask = HS_OUTPUT_STAGES;
+    written.srcAccessMask = HS_OUTPUT_ACCESS;
+    written.dstStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
+    written.dstAccessMask = VK_ACCESS_2_TRANSFER_READ_BIT;
+    barriers(slot->cmd, &written, 1);
+    vkCmdCopyImageToBuffer(slot->cmd, slot->output.image, VK_IMAGE_LAYOUT_GENERAL,
+                           slot->download.buffer, 1,
+                           &(VkBufferImageCopy){
+                               .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                               .imageExtent = {slot->output.width, slot->output.height, 1},
+                           });
+    vkCmdPipelineBarrier2(slot->cmd, &(VkDependencyInfo){
+                                         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                         .bufferMemoryBarrierCount = 1,
+                                         .pBufferMemoryBarriers = &host,
+                                     });
+}
+
+static struct hs_image borrow(const struct vkdev_image *image, VkImageLayout layout)
+{
+    return (struct hs_image){
+        .image = image->image,
+        .view = image->view,
+        .format = image->format,
+        .layout = layout,
+        .usage = image->usage,
+        .width = image->width,
+        .height = image->height,
+    };
+}
+
+static int submit(struct tool_backend *backend, int index, const struct hsio_frame_info *info,
+                  const struct tool_frame_options *options)
+{
+    struct gpu *gpu = (struct gpu *)backend;
+    struct slot *slot = &gpu->slots[index];
+    struct hs_image *images[HSIO_PLANE_COUNT] = {0};
+    struct hs_camera camera;
+    struct hs_frame frame;
+    int err = tool_frame_setup(info, options, gpu->out_width, gpu->out_height, &camera, &frame);
+
+    if (err < 0)
+        return err;
+    images[HSIO_PLANE_COLOR] = &frame.colour;
+    images[HSIO_PLANE_DEPTH] = &frame.depth;
+    // A frame that stands in for a missing one does not move.
+    images[HSIO_PLANE_MOTION] = info->held ? NULL : &frame.motion;
+    images[HSIO_PLANE_REACTIVE] = &frame.reactive;
+    for (int p = 0; p < HSIO_PLANE_COUNT; p++) {
+        if (images[p] && slot->inputs[p].image && info->planes[p].present)
+            *images[p] = borrow(&slot->inputs[p], VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    }
+    frame.output = borrow(&slot->output, VK_IMAGE_LAYOUT_UNDEFINED);
+
+    VkResult r =
+        vkBeginCommandBuffer(slot->cmd, &(VkCommandBufferBeginInfo){
+                                            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                                        });
+    if (r != VK_SUCCESS)
+        return vkdev_error(r);
+    record_upload(slot, info);
+    err = hs_stream_record(gpu->stream, &frame, slot->cmd);
+    if (err < 0)
+        return err;
+    if (options->read_back)
+        record_download(slot);
+    r = vkEndCommandBuffer(slot->cmd);
+    const VkCommandBufferSubmitInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = slot->cmd};
+    const VkSemaphoreSubmitInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = gpu->timeline,
+        .value = gpu->tickets + 1,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+    if (r == VK_SUCCESS)
+        r = vkQueueSubmit2(gpu->dev.queue, 1,
+                           &(VkSubmitInfo2){
+                               .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                               .commandBufferInfoCount = 1,
+                               .pCommandBufferInfos = &commands,
+                               .signalSemaphoreInfoCount = 1,
+                               .pSignalSemaphoreInfos = &signal,
+                           },
+                           VK_NULL_HANDLE);
+    if (r == VK_SUCCESS)
+        slot->ticket = ++gpu->tickets;
+    return vkdev_error(r);
+}
+
+static int wait_slot(struct tool_backend *backend, int index)
+{
+    struct gpu *gpu = (struct gpu *)backend;
+    VkResult r = vkWaitSemaphores(gpu->dev.device,
+                                  &(VkSemaphoreWaitInfo){
+                                      .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &gpu->timeline,
+                                      .pValues = &gpu->slots[index].ticket,
+                                  },
+                                  UINT64_MAX);
+
+    if (r != VK_SUCCESS)
+        tool_error("waiting for the device failed: %s", hs_error_string(vkdev_error(r)));
+    return vkdev_error(r);
+}
+
+static uint32_t messages(const struct tool_backend *backend)
+{
+    return ((const struct gpu *)backend)->dev.messages;
+}
+
+static void destroy(struct tool_backend *backend)
+{
+    struct gpu *gpu = (struct gpu *)backend;
+
+    if (gpu->open) {
+        vkDeviceWaitIdle(gpu->dev.device);
+        hs_stream_destroy(&gpu->stream);
+        hs_model_destroy(&gpu->model);
+        hs_device_destroy(&gpu->device);
+        for (int i = 0; gpu->slots && i < gpu->slot_count; i++) {
+            struct slot *slot = &gpu->slots[i];
+
+            for (int p = 0; p < HSIO_PLANE_COUNT; p++)
+                vkdev_image_destroy(&gpu->dev, &slot->inputs[p]);
+            vkdev_image_destroy(&gpu->dev, &slot->output);
+            vkdev_buffer_destroy(&gpu->dev, &slot->upload);
+            vkdev_buffer_destroy(&gpu->dev, &slot->download);
+        }
+        vkDestroySemaphore(gpu->dev.device, gpu->timeline, NULL);
+        vkdev_close(&gpu->dev);
+    }
+    free(gpu->slots);
+    free(gpu->base.memory);
+    free(gpu);
+}
+
+int tool_gpu_create(const struct tool_backend_setup *setup, struct tool_backend **backend)
+{
+    struct gpu *gpu = calloc(1, sizeof(*gpu));
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    int err;
+
+    if (!gpu)
+        return HS_ERR_NOMEM;
+    gpu->base.submit = submit;
+    gpu->base.wait = wait_slot;
+    gpu->base.messages = messages;
+    gpu->base.destroy = destroy;
+    gpu->out_width = setup->out_width;
+    gpu->out_height = setup->out_height;
+    gpu->slot_count = setup->slots;
+    gpu->slots = calloc((size_t)setup->slots, sizeof(*gpu->slots));
+    gpu->base.memory = calloc((size_t)setup->slots, sizeof(*gpu->base.memory));
+    err = gpu->slots && gpu->base.memory ? open_engine(gpu, setup) : HS_ERR_NOMEM;
+    if (!err)
+        err = vkdev_error(
+            vkCreateSemaphore(gpu->dev.device,
+                              &(VkSemaphoreCreateInfo){
+                                  .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type},
+                              NULL, &gpu->timeline));
+    for (int i = 0; !err && i < setup->slots; i++)
+        err = make_slot(gpu, setup, i);
+    if (err < 0)
+        destroy(&gpu->base);
+    else
+        *backend = &gpu->base;
+    return err;
+}
+
+int tool_backend_create(const struct tool_backend_setup *setup, struct tool_backend **backend)
+{
+    return tool_is_baseline(setup->model) ? tool_baseline_create(setup, backend)
+                                          : tool_gpu_create(setup, backend);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hindsight/hindsight.h>
+
+#include "hsio.h"
+#include "report.h"
+
+#define MAX_OPTIONS 48
+#define OPTION_BASE 1000
+#define OPTION_HELP 900
+#define OPTION_VERSION 901
+#define HELP_COLUMN 26
+#define HELP_WIDTH 98
+
+/** Prints `text` from `column` on, broken at spaces. */
+static void print_wrapped(const char *text, int column)
+{
+    int x = column;
+
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+
+        if (x > column && x + 1 + length > HELP_WIDTH) {
+            printf("\n%*s", column, "");
+            x = column;
+        } else if (x > column) {
+            putchar(' ');
+            x++;
+        }
+        printf("%.*s", length, text);
+        x += length;
+        text += length;
+        while (*text == ' ')
+            text++;
+    }
+    putchar('\n');
+}
+
+static void print_option(const struct tool_option *option)
+{
+    char left[80];
+    int length =
+        snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", option->letter ? '-' : ' ',
+                 option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
+                 option->value ? " " : "", option->value ? option->value : "");
+
+    if (length >= HELP_COLUMN)
+        printf("%s\n%*s", left, HELP_COLUMN, "");
+    else
+        printf("%-*s", HELP_COLUMN, left);
+    print_wrapped(option->help, HELP_COLUMN);
+}
+
+static void print_help(const struct tool_usage *usage)
+{
+    static const struct tool_option help = {"help", 'h', NULL, "Prints this text."};
+
+    printf("usage: hindsight %s %s\n\n", usage->command, usage->form);
+    print_wrapped(usage->about, 0);
+    printf("\noptions:\n");
+    for (const struct tool_option *option = usage->options; option->name; option++)
+        print_option(option);
+    print_option(&help);
+    printf("\nexit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted\n");
+}
+
+static int usage_error(const struct tool_usage *usage)
+{
+    fprintf(stderr, "usage: hindsight %s %s\n       hindsight %s --help lists the options\n",
+            usage->command, usage->form, usage->command);
+    return HS_ERR_INVALID;
+}
+
+/** Fills getopt's tables from ours. */
+static void make_tables(const struct tool_usage *usage, struct option *longs, char *shorts)
+{
+    int count = 0;
+
+    *shorts++ = ':';
+    *shorts++ = 'h';
+    for (const struct tool_option *option = usage->options; option->name; option++) {
+        if (count >= MAX_OPTIONS)
+            abort();
+        longs[count] =
+            (struct option){option->name, option->value ? required_argument : no_argument, NULL,
+                            OPTION_BASE + count};
+        count++;
+        if (option->letter) {
+            *shorts++ = option->letter;
+            if (option->value)
+                *shorts++ = ':';
+        }
+    }
+    *shorts = 0;
+    longs[count++] = (struct option){"help", no_argument, NULL, OPTION_HELP};
+    longs[count++] = (struct option){"version", no_argument, NULL, OPTION_VERSION};
+    longs[count] = (struct option){NULL, 0, NULL, 0};
+}
+
+static int row_of(const struct tool_usage *usage, int found)
+{
+    if (found >= OPTION_BASE)
+        return found - OPTION_BASE;
+    for (int row = 0; usage->options[row].name; row++) {
+        if (usage->options[row].letter == found)
+            return row;
+    }
+    return -1;
+}
+
+int tool_options_parse(struct tool_usage *usage, int argc, char **argv)
+{
+    struct option longs[MAX_OPTIONS + 3];
+    char shorts[2 * MAX_OPTIONS + 4];
+    int found;
+
+    make_tables(usage, longs, shorts);
+    opterr = 0;
+    optind = 1;
+    while ((found = getopt_long(argc, argv, shorts, longs, NULL)) >= 0) {
+        int err, row;
+
+        if (found == 'h' || found == OPTION_HELP) {
+            print_help(usage);
+            return TOOL_OPTIONS_HELP;
+        }
+        if (found == OPTION_VERSION) {
+            printf("hindsight %s\n", hs_version_string());
+            return TOOL_OPTIONS_HELP;
+        }
+        if (found == '?' || found == ':') {
+            tool_error("%s %s", argv[optind - 1],
+                       found == ':' ? "needs a value" : "is not an option");
+            return usage_error(usage);
+        }
+        row = row_of(usage, found);
+        err = usage->take(usage->priv, row, optarg);
+        if (err < 0)
+            return err;
+    }
+    usage->arguments = argv + optind;
+    usage->argument_count = argc - optind;
+    if (usage->argument_count < usage->min_arguments ||
+        usage->argument_count > usage->max_arguments) {
+        tool_error("%s", usage->argument_count < usage->min_arguments ? "an argument is missing"
+                                                                      : "too many arguments");
+        return usage_error(usage);
+    }
+    return 0;
+}
+
+int tool_parse_int(const char *option, const char *text, int64_t low, int64_t high, int64_t *out)
+{
+    char *end;
+    long long value;
+
+    errno = 0;
+    value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < low || value > high) {
+        tool_error("--%s takes a whole number from %lld to %lld, not \"%s\"", option,
+                   (long long)low, (long long)high, text);
+        return HS_ERR_INVALID;
+    }
+    *out = value;
+    return 0;
+}
+
+int tool_parse_float(const char *option, const char *text, double low, double high, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end || !(value >= low && value <= high)) {
+        tool_error("--%s takes a number from %g to %g, not \"%s\"", option, low, high, text);
+        return HS_ERR_INVALID;
+    }
+    *out = value;
+    return 0;
+}
+
+int tool_parse_size(const char *option, const char *text, int size[2])
+{
+    char *end, *start;
+    long width = strtol(text, &end, 10), height;
+
+    if (end != text && (*end == 'x' || *end == 'X')) {
+        start = end + 1;
+        height = strtol(start, &end, 10);
+        if (end != start && !*end && width > 0 && height > 0 && width <= 65536 && height <= 65536) {
+            size[0] = (int)width;
+            size[1] = (int)height;
+            return 0;
+        }
+    }
+    tool_error("--%s takes WIDTHxHEIGHT, for example 1920x1080, not \"%s\"", option, text);
+    return HS_ERR_INVALID;
+}
+
+int tool_parse_name(const char *option, const char *text, const char *const *names, int *out)
+{
+    char list[256] = "";
+
+    for (int i = 0; names[i]; i++) {
+        size_t length = strlen(list);
+
+        if (!strcmp(names[i], text)) {
+            *out = i;
+            return 0;
+        }
+        snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", names[i]);
+    }
+    tool_error("--%s takes one of %s, not \"%s\"", option, list, text);
+    return HS_ERR_INVALID;
+}
+
+int tool_parse_frames(const char *option, const char *text, struct tool_frame_list *list)
+{
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        char item[64];
+
+        if (list->count >= (int)(sizeof(list->ranges) / sizeof(list->ranges[0]))) {
+            tool_error("--%s: too many frames; use ranges such as 10-20", option);
+            return HS_ERR_INVALID;
+        }
+        snprintf(item, sizeof(item), "%.*s", (int)(length < 63 ? length : 63), text);
+        if (hsio_range_parse(item, &list->ranges[list->count].first,
+                             &list->ranges[list->count].last, &list->ranges[list->count].step,
+                             NULL) < 0) {
+            tool_error("--%s takes frames such as 5,20-24, not \"%s\"", option, item);
+            return HS_ERR_INVALID;
+        }
+        list->count++;
+        text += length;
+        if (*text == ',')
+            text++;
+    }
+    return 0;
+}
+
+bool tool_frame_listed(const struct tool_frame_list *list, int64_t frame)
+{
+    for (int i = 0; i < list->count; i++) {
+        int64_t first = list->ranges[i].first, last = list->ranges[i].last;
+        int64_t step = list->ranges[i].step ? list->ranges[i].step : 1;
+
+        if (frame >= first && frame <= last && (frame - first) % step == 0)
+            return true;
+    }
+    return false;
+}

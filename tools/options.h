@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/** Command line options: one table per sub-command feeds both the parser and the help text. */
+#ifndef HINDSIGHT_TOOLS_OPTIONS_H
+#define HINDSIGHT_TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** One row; a row without a name ends the table. */
+struct tool_option {
+    const char *name;  ///< Long name.
+    char letter;       ///< Short name, or 0.
+    const char *value; ///< Name of the value in the help, NULL: a switch.
+    const char *help;  ///< One sentence.
+};
+
+/** What a sub-command's command line looks like. */
+struct tool_usage {
+    const char *command; ///< Name of the sub-command.
+    const char *form;    ///< Arguments, for example "IN -o OUT [options]".
+    const char *about;   ///< A short paragraph.
+    const struct tool_option *options;
+    int min_arguments, max_arguments;
+    /** Takes one option; `row` is the index in `options`. Returns 0 or an HS_ERR_* code. */
+    int (*take)(void *priv, int row, const char *value);
+    void *priv;
+    char **arguments; ///< Out: what is left.
+    int argument_count;
+};
+
+#define TOOL_OPTIONS_HELP 1
+
+/**
+ * Reads a command line; argv[0] is the sub-command.
+ *
+ * --help and --version print and give TOOL_OPTIONS_HELP.
+ * Errors: HS_ERR_INVALID, after a message.
+ */
+int tool_options_parse(struct tool_usage *usage, int argc, char **argv);
+
+/** "1920x1080". Errors: HS_ERR_INVALID, after a message that names `option`. */
+int tool_parse_size(const char *option, const char *text, int size[2]);
+/** A whole number within [low, high]. Errors: as above. */
+int tool_parse_int(const char *option, const char *text, int64_t low, int64_t high, int64_t *out);
+/** A number within [low, high]. Errors: as above. */
+int tool_parse_float(const char *option, const char *text, double low, double high, double *out);
+/** One of `names`, which NULL ends; gives its index. Errors: as above. */
+int tool_parse_name(const char *option, const char *text, const char *const *names, int *out);
+
+/** Numbers and ranges such as "5,20-24,-3". */
+struct tool_frame_list {
+    struct {
+        int64_t first, last, step;
+    } ranges[64];
+    int count;
+};
+
+/** Adds the text to the list. Errors: as above. */
+int tool_parse_frames(const char *option, const char *text, struct tool_frame_list *list);
+bool tool_frame_listed(const struct tool_frame_list *list, int64_t frame);
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/** Shared by the parts of `hindsight upscale`: what was asked for, the plan, the pipeline. */
+#ifndef HINDSIGHT_TOOLS_UPSCALE_H
+#define HINDSIGHT_TOOLS_UPSCALE_H
+
+#include "backend.h"
+#include "options.h"
+
+#define TOOL_MAX_AUX 16
+#define TOOL_MAX_SETTINGS 64
+
+/** The command line. */
+struct upscale_request {
+    const char *input, *output;
+    const char *model, *device, *convention, *layer, *frames_json;
+    const char *settings[TOOL_MAX_SETTINGS]; ///< key=value
+    int setting_count;
+    double scale; ///< 0: not given.
+    int size[2];  ///< 0: not given.
+    struct hsio_options sequence;
+    bool has_start, has_end;
+    struct tool_frame_list resets;
+    bool auto_exposure;
+    double exposure;  ///< 0: not given.
+    double sharpness; ///< Negative: not given.
+    int depth;        ///< 0: as the input, 1: half, 2: float.
+    int tone;         ///< 0: by kind of sequence, else hsio_curve + 1.
+    int png_bits;
+    int path;        ///< enum hs_path
+    int64_t warm_up; ///< Frames before an unfinished one; negative: all since the last cut.
+    int64_t jobs;    ///< 0: by the number of cores.
+    bool ldr, overwrite, validate, quiet, verbose;
+    char aux_patterns[TOOL_MAX_AUX][256];
+    struct hsio_passthrough aux[TOOL_MAX_AUX];
+    int aux_count;
+};
+
+/** One frame to be run. */
+struct upscale_item {
+    int index; ///< In the sequence.
+    int64_t number;
+    char *path; ///< Of the output.
+    bool write; ///< False: only for history.
+    bool reset;
+};
+
+struct upscale_plan {
+    struct hsio_sequence *seq;
+    struct hsio_sequence_info info;
+    struct tool_backend_setup setup; ///< Sizes and planes of all frames; slots not yet known.
+    struct upscale_item *items;
+    int item_count;
+    int finished; ///< Frames whose output was there already.
+};
+
+/** The convention that was asked for. Errors: HS_ERR_INVALID, after a message. */
+int upscale_convention_make(const struct upscale_request *request, struct hsio_convention *conv);
+
+/**
+ * Opens the sequence, looks at all headers, finds what is left to do.
+ *
+ * Owns: upscale_plan_finish() frees, also after a failure.
+ * Errors: those of hsio; HS_ERR_INVALID sizes that do not fit; after a message.
+ */
+int upscale_plan_make(const struct upscale_request *request, struct upscale_plan *plan);
+void upscale_plan_finish(struct upscale_plan *plan);
+
+/**
+ * Makes the folder of the outputs, checks that it can be written, and names the output of frame
+ * `index`, whose main file is `source` (may be NULL). The caller frees `*path`.
+ * Errors: HS_ERR_IO, HS_ERR_INVALID, after a message.
+ */
+int upscale_output_prepare(const struct upscale_request *request,
+                           const struct hsio_sequence_info *info);
+int upscale_output_name(const struct upscale_request *request,
+                        const struct hsio_sequence_info *info, int64_t number, const char *source,
+                        char **path);
+/** 1: there and of that size; 0: not there or damaged; negative: of another size. */
+int upscale_output_finished(const char *path, int width, int height);
+
+/** A frame that has been read. */
+struct upscale_input {
+    struct hsio_frame *frame;
+    struct hsio_plane_stats color, motion;
+    float exposure;      ///< From an exposure plane; 0 without one.
+    float grid[16 * 16]; ///< Mean luma of blocks, to see whether pictures differ.
+};
+
+/** Opens and reads one frame into a slot. Errors: those of hsio, after a message. */
+int upscale_read(const struct upscale_plan *plan, const struct upscale_item *item,
+                 const struct tool_slot_memory *memory, struct upscale_input *input);
+
+/** Looks for bad pixels and missing motion, frame after frame; warns once each. */
+struct upscale_watch {
+    bool warned_color, warned_motion, warned_zero;
+    bool has_grid;
+    float grid[16 * 16];
+    uint64_t bad_frames, bad_pixels;
+    int still_motion; ///< Frames in a row with motion all zero and another picture.
+};
+void upscale_watch_frame(struct upscale_watch *watch, const struct upscale_input *input);
+
+/** Writes one frame. Errors: those of hsio_write(), after a message. */
+int upscale_write(const struct upscale_request *request, const struct upscale_plan *plan,
+                  const struct upscale_item *item, const struct tool_slot_memory *memory,
+                  struct hsio_frame *source);
+
+/** What came of a run. */
+struct upscale_result {
+    int written;
+    bool interrupted;
+    uint64_t bad_frames, bad_pixels;
+};
+
+/**
+ * Reads, runs and writes all items of the plan, overlapped, with `jobs` reading and as many
+ * writing threads. Frames before the one that failed are written.
+ */
+int upscale_pipeline_run(const struct upscale_request *request, const struct upscale_plan *plan,
+                         struct tool_backend *backend, int jobs, struct upscale_result *result);
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Names of output files, and whether they can be or have been written.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "upscale.h"
+
+#define PATH_BYTES 2048
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/** OUT names files, not a folder, when it ends like a kind of file that can be written. */
+static bool names_files(const char *output)
+{
+    const char *base = base_name(output), *dot = strrchr(base, '.');
+    struct stat status;
+
+    if (stat(output, &status) == 0 && S_ISDIR(status.st_mode))
+        return false;
+    return dot && (!strcmp(dot, ".exr") || !strcmp(dot, ".png") ||
+                   hsio_format_from_name(dot + 1) > HSIO_FORMAT_NATIVE);
+}
+
+/** Like mkdir -p. */
+static int make_folder(const char *path)
+{
+    char text[PATH_BYTES];
+    struct stat status;
+
+    if (snprintf(text, sizeof(text), "%s", path) >= (int)sizeof(text))
+        return HS_ERR_INVALID;
+    for (char *p = text + 1;; p++) {
+        char c = *p;
+
+        if (c && c != '/')
+            continue;
+        *p = 0;
+        if (mkdir(text, 0777) < 0 &&
+            (errno != EEXIST || stat(text, &status) < 0 || !S_ISDIR(status.st_mode))) {
+            tool_error("the folder %s can not be made: %s", text,
+                       strerror(errno == EEXIST ? ENOTDIR : errno));
+            return HS_ERR_IO;
+        }
+        *p = c;
+        if (!c)
+            return 0;
+    }
+}
+
+static int output_folder(const char *output, char *folder, size_t size)
+{
+    size_t length = strlen(output);
+
+    if (names_files(output)) {
+        length = (size_t)(base_name(output) - output);
+        if (!length)
+            return snprintf(folder, size, ".") > 0 ? 0 : HS_ERR_INVALID;
+    }
+    while (length > 1 && output[length - 1] == '/')
+        length--;
+    return snprintf(folder, size, "%.*s", (int)length, output) < (int)size ? 0 : HS_ERR_INVALID;
+}
+
+int upscale_output_prepare(const struct upscale_request *request,
+                           const struct hsio_sequence_info *info)
+{
+    char folder[PATH_BYTES], probe[PATH_BYTES + 32];
+    struct hsio_pattern pattern;
+    int file, err = output_folder(request->output, folder, sizeof(folder));
+
+    if (!err && names_files(request->output)) {
+        err = hsio_pattern_parse(&pattern, request->output, tool_log());
+        if (!err && !pattern.numbered && info->frame_count > 1) {
+            tool_error("%s has no place for a frame number, such as ####, but there are %d frames",
+                       request->output, info->frame_count);
+            return HS_ERR_INVALID;
+        }
+    }
+    if (!err)
+        err = make_folder(folder);
+    if (err < 0)
+        return err;
+    snprintf(probe, sizeof(probe), "%s/.hindsight-XXXXXX", folder);
+    file = mkstemp(probe);
+    if (file < 0) {
+        tool_error("%s can not be written: %s", folder, strerror(errno));
+        return HS_ERR_IO;
+    }
+    close(file);
+    unlink(probe);
+    return 0;
+}
+
+/** File name in an output folder: the input's own, with the number of this frame. */
+static int name_in_folder(const struct hsio_sequence_info *info, int64_t number, const char *source,
+                          char *name, size_t size)
+{
+    struct hsio_pattern pattern;
+    const char *base = base_name(info->location);
+    int length;
+
+    if (!strcmp(info->kind, "raw")) {
+        const char *dot = strrchr(base, '.');
+
+        length = snprintf(name, size, "%.*s.%04lld.exr",
+                          dot ? (int)(dot - base) : (int)strlen(base), base, (long long)number);
+        return length < (int)size ? 0 : HS_ERR_INVALID;
+    }
+    if (hsio_pattern_parse(&pattern, base, NULL) == 0 && pattern.numbered)
+        return hsio_pattern_format(&pattern, number, name, size);
+    length = snprintf(name, size, "%s", base_name(source ? source : base));
+    return length < (int)size ? 0 : HS_ERR_INVALID;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+int upscale_output_name(const struct upscale_request *request,
+                        const struct hsio_sequence_info *info, int64_t number, const char *source,
+                        char **path)
+{
+    char name[PATH_BYTES], folder[PATH_BYTES], whole[2 * PATH_BYTES + 2];
+    struct hsio_pattern pattern;
+    int err;
+
+    if (names_files(request->output)) {
+        err = hsio_pattern_parse(&pattern, request->output, tool_log());
+        if (!err)
+            err = hsio_pattern_format(&pattern, number, whole, sizeof(whole));
+    } else {
+        err = output_folder(request->output, folder, sizeof(folder));
+        if (!err)
+            err = name_in_folder(info, number, source, name, sizeof(name));
+        if (!err)
+            snprintf(whole, sizeof(whole), "%s/%s", folder, name);
+    }
+    if (err < 0)
+        return err;
+    if (source && same_file(whole, source)) {
+        tool_error("the output %s would replace its own input; choose another OUT", whole);
+        return HS_ERR_INVALID;
+    }
+    *path = strdup(whole);
+    return *path ? 0 : HS_ERR_NOMEM;
+}
+
+int upscale_output_finished(const char *path, int width, int height)
+{
+    struct hsio_file_desc *desc;
+    const char *dot = strrchr(path, '.');
+    struct stat status;
+    int finished = 0;
+
+    if (stat(path, &status) < 0)
+        return 0;
+    // Raw files have no header: their size is all there is.
+    if (dot && hsio_format_from_name(dot + 1) > HSIO_FORMAT_NATIVE) {
+        size_t bytes = hsio_format_bytes((enum hsio_format)hsio_format_from_name(dot + 1));
+
+        return (uint64_t)status.st_size == (uint64_t)width * (uint64_t)height * bytes
+                   ? 1
+                   : HS_ERR_INVALID;
+    }
+    if (hsio_file_describe(path, NULL, &desc) < 0) {
+        tool_warn("%s is damaged and will be made again", path);
+        return 0;
+    }
+    if (desc->part_count > 0) {
+        const struct hsio_box *box = &desc->parts[0].display;
+
+        finished = box->max_x - box->min_x + 1 == width && box->max_y - box->min_y + 1 == height
+                       ? 1
+                       : HS_ERR_INVALID;
+        if (finished < 0)
+            tool_error("%s is there already, with %dx%d instead of %dx%d; --overwrite replaces it",
+                       path, box->max_x - box->min_x + 1, box->max_y - box->min_y + 1, width,
+                       height);
+    }
+    hsio_file_desc_free(&desc);
+    return finished;
+}
