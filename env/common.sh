@@ -54,7 +54,7 @@ apt_progress='
         }
     }
     / newly installed, / { total = $1 + $3 }
-    /^Need to get / { printf "         %s %s to download\n", $4, $5; fflush() }
+    sub(/^Need to get /, "") { sub(/ of archives.*/, ""); print "         " $0 " to download"; fflush() }
     /^Get:[0-9]+ .*\[[0-9.]+ k?M?B\]/ && total { show("downloaded", ++got) }
     /^Setting up / { show("installed", ++set_up) }
 '

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prints the Debian mirror that this machine's apt uses and that has the suite we need.
+# Prints the Debian mirror that this machine's apt uses and that has the suite we need; with --list
+# all that are configured, without asking them. HINDSIGHT_APT_DIR stands for apt's own folder.
 # Exit status: 2 no mirror is configured, 3 none of the configured ones answers.
 set -u
 env_dir=$(dirname "$0")
@@ -56,6 +57,10 @@ is_debian()
         grep -q '^Origin: Debian' "$temporary" && grep -q "^Codename: $suite" "$temporary"
 }
 
+if [ "${1:-}" = --list ]; then
+    list_mirrors
+    exit
+fi
 mirrors=${HINDSIGHT_MIRROR:-$(list_mirrors)}
 [ -n "$mirrors" ] || exit 2
 directory=$(mktemp -d) || exit 1
