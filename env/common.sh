@@ -54,7 +54,9 @@ apt_progress='
         }
     }
     / newly installed, / { total = $1 + $3 }
-    sub(/^Need to get /, "") { sub(/ of archives.*/, ""); print "         " $0 " to download"; fflush() }
+    sub(/^Need to get /, "") {
+        sub(/ of archives.*/, ""); print "         " $0 " to download"; fflush()
+    }
     /^Get:[0-9]+ .*\[[0-9.]+ k?M?B\]/ && total { show("downloaded", ++got) }
     /^Setting up / { show("installed", ++set_up) }
 '
