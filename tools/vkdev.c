@@ -78,6 +78,9 @@ static int create_instance(struct vkdev *dev, bool validation)
     const VkLayerSettingEXT settings[] = {
         {layer, "validate_sync", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &on},
         {layer, "validate_core", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &on},
+        // Without it, what shaders do with their descriptors is not looked at.
+        {layer, "syncval_shader_accesses_heuristic", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &on},
+        {layer, "syncval_submit_time_validation", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &on},
     };
     const VkDebugUtilsMessengerCreateInfoEXT messenger = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
