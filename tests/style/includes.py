@@ -25,7 +25,8 @@ ALLOWED = {
     "samples/": ("samples/", "io/", PUBLIC),
 }
 # Where the build looks for quoted and bracketed names, after the folder of the file itself.
-SEARCH = ("", "engine/include/", "engine/src/", "shaders/", "io/", "scenes/", "tools/", "tests/")
+SEARCH = ("", "engine/include/", "engine/src/", "shaders/", "io/", "scenes/", "tools/", "tests/",
+          "tests/fixture/")
 # Made by the build, or by the libraries that a folder is there to adapt.
 FOREIGN = re.compile(r"\.spv\.h$|@\w+@|^config\.h$")
 OWN = re.compile(r"^(hindsight/|hsio|hs_|engine/|shaders/|io/|scenes/|tools/|tests/|gst/hs)")
