@@ -233,8 +233,11 @@ int hsio_convention_get(const struct hsio_convention *conv, const char *key, cha
 int hsio_convention_key_count(void);
 /** Key `index`, or NULL. Thread: safe. Since: 1. */
 const char *hsio_convention_key(int index);
-/** What values key `index` takes and what it means, one line, or NULL. Thread: safe. Since: 1. */
+/** What key `index` means, one line, or NULL. Thread: safe. Since: 1. */
 const char *hsio_convention_key_text(int index);
+/** Allowed values of key `index`, space-separated; "" if free; NULL if out of range.
+ * Thread: safe. Since: 1. */
+const char *hsio_convention_key_choices(int index);
 
 /**
  * The two factors that bring (a - bias) of a motion plane to pixels of the render size.
@@ -354,13 +357,13 @@ enum hsio_window {
 
 /** Zero is the default everywhere. */
 struct hsio_options {
-    bool has_range;              ///< `first`, `last` and `step` apply.
-    int64_t first, last;         ///< Frame numbers, both included.
-    int64_t step;                ///< 0: 1.
-    enum hsio_missing missing;   ///< Gaps in the range.
-    enum hsio_window window;     ///< Canvas of EXR planes.
-    bool expand_single;          ///< A plain file name with a number stands for its whole sequence.
-    bool no_sidecar;             ///< Ignore a frames.json that lies beside the pictures.
+    bool has_range;            ///< `first`, `last` and `step` apply.
+    int64_t first, last;       ///< Frame numbers, both included.
+    int64_t step;              ///< 0: 1.
+    enum hsio_missing missing; ///< Gaps in the range.
+    enum hsio_window window;   ///< Canvas of EXR planes.
+    bool expand_single;        ///< A plain file name with a number stands for its whole sequence.
+    bool no_sidecar;           ///< Ignore a frames.json that lies beside the pictures.
     /** Separate files for planes, as patterns of their own (Unreal, Arnold, V-Ray style), matched
      * by frame number; NULL: from the main file. */
     const char *planes[HSIO_PLANE_COUNT];
@@ -371,20 +374,20 @@ struct hsio_plane_info {
     bool present;
     int width, height;
     enum hsio_format format; ///< Smallest format that holds the stored values.
-    char channels[256];      ///< Names as in the file, comma-separated, e.g. "ViewLayer.Depth.Z".
+    char channels[1040];     ///< Names as in the file, comma-separated: "ViewLayer.Depth.Z".
     const char *path;        ///< File it is read from; lives as long as the frame.
 };
 
 /** What is known about one frame besides its pixels. */
 struct hsio_frame_info {
-    int64_t number;   ///< Frame number; for JSON without numbers, the index.
-    const char *path; ///< Main file; lives as long as the frame.
-    int width, height; ///< Colour's size (or the first present plane's).
+    int64_t number;                ///< Frame number; for JSON without numbers, the index.
+    const char *path;              ///< Main file; lives as long as the frame.
+    int width, height;             ///< Colour's size (or the first present plane's).
     struct hsio_box display, data; ///< EXR windows; equal and at 0 for others.
-    bool resized;     ///< The size differs from the sequence's first frame.
-    bool held;        ///< Stands in for a missing frame.
-    bool reset;       ///< First frame, a cut by description, or the number before it is missing.
-    bool has_jitter;  ///< `jitter_px` is from the description; else it is 0.
+    bool resized;                  ///< The size differs from the sequence's first frame.
+    bool held;                     ///< Stands in for a missing frame.
+    bool reset;         ///< First frame, a cut by description, or the number before it is missing.
+    bool has_jitter;    ///< `jitter_px` is from the description; else it is 0.
     float jitter_px[2]; ///< Sample position minus pixel centre, render pixels, x right, y down.
     bool has_view, has_proj;
     float view[16]; ///< World to camera, looking down -Z, y up. Rows, for column vectors.
@@ -421,13 +424,13 @@ struct hsio_frame;
 /** Facts about a whole sequence. */
 struct hsio_sequence_info {
     int frame_count;
-    int missing_count;   ///< Frames of the range without a file.
-    int64_t first, last; ///< Numbers of the first and last frame.
+    int missing_count;               ///< Frames of the range without a file.
+    int64_t first, last;             ///< Numbers of the first and last frame.
     int output_width, output_height; ///< From a JSON description; 0 if not told.
-    const char *kind;    ///< "exr", "png", "raw".
-    const char *location; ///< Pattern, or file, in use.
-    bool planes[HSIO_PLANE_COUNT]; ///< Planes of the first frame.
-    int width, height;   ///< Of the first frame.
+    const char *kind;                ///< "exr", "png", "raw".
+    const char *location;            ///< Pattern, or file, in use.
+    bool planes[HSIO_PLANE_COUNT];   ///< Planes of the first frame.
+    int width, height;               ///< Of the first frame.
 };
 
 /**
@@ -464,8 +467,8 @@ int64_t hsio_sequence_number(const struct hsio_sequence *seq, int index);
  * Errors: as hsio_file_describe(); HS_ERR_INVALID: index out of range.
  * Since: 1.
  */
-int hsio_sequence_describe(const struct hsio_sequence *seq, int index,
-                           struct hsio_file_desc ***out, int *count);
+int hsio_sequence_describe(const struct hsio_sequence *seq, int index, struct hsio_file_desc ***out,
+                           int *count);
 /** Frees what hsio_sequence_describe() gave. Since: 1. */
 void hsio_sequence_descriptions_free(struct hsio_file_desc ***descs, int count);
 
@@ -497,8 +500,7 @@ const struct hsio_frame_info *hsio_frame_info(const struct hsio_frame *frame);
  * HS_ERR_NOMEM. Buffers may be partly written then.
  * Since: 1.
  */
-int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *requests,
-                    int count);
+int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *requests, int count);
 
 /* ------------------------------------------------------------------------------- output --- */
 
@@ -542,7 +544,7 @@ struct hsio_write_options {
     int png_bits;          ///< 8 (also 0) or 16.
     enum hsio_curve curve; ///< PNG only.
     bool png_alpha;        ///< PNG: write the alpha channel.
-    /** Frame that the output stands for: windows, attributes and names come from it. May be NULL. */
+    /** Frame that the output stands for: gives windows, attributes and names. May be NULL. */
     struct hsio_frame *source;
     const struct hsio_passthrough *passthrough; ///< First entry that matches a channel decides.
     int passthrough_count;
