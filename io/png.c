@@ -153,10 +153,9 @@ static float linear_to_srgb(float v)
 static int reader_decode(struct reader *r)
 {
     const size_t row = png_get_rowbytes(r->png, r->info);
-    const size_t height = r->facts.height > 0 ? (size_t)r->facts.height : 0;
 
-    r->rows = malloc(row * height);
-    r->pointers = malloc(height * sizeof(*r->pointers));
+    r->rows = malloc(row * (size_t)r->facts.height);
+    r->pointers = malloc((size_t)r->facts.height * sizeof(*r->pointers));
     if (!r->rows || !r->pointers)
         return hsio_fail(r->job.log, HS_ERR_NOMEM, "%s: out of memory", r->job.path);
     for (int y = 0; y < r->facts.height; y++)
@@ -170,7 +169,7 @@ static int reader_decode(struct reader *r)
 
 static float *make_table(int bits, enum hsio_transfer transfer)
 {
-    const int count = 1 << bits;
+    const int count = bits == 16 ? 65536 : 256;
     float *table = malloc((size_t)count * sizeof(*table));
 
     for (int i = 0; table && i < count; i++) {
