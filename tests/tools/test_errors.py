@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""What hindsight upscale says about input and output that are not as they should be."""
+import os
+
+import numpy as np
+
+import common
+
+
+class Errors(common.Case):
+    def setUp(self):
+        super().setUp()
+        common.write_moving(self.path("in"), range(1, 7))
+
+    def command(self, *extra, out="out"):
+        return ["upscale", self.path("in"), "-o", self.path(out), *extra]
+
+    def test_missing_frame(self):
+        os.remove(self.path("in", "f_0003.exr"))
+        self.fail_with(1, ["3"], *self.command())
+        self.assertFalse(os.path.exists(self.path("out", "f_0001.exr")))
+        self.succeed(*self.command("--missing", "skip", out="skip"))
+        self.assertEqual(self.names("skip"), ["f_%04d.exr" % n for n in (1, 2, 4, 5, 6)])
+        self.succeed(*self.command("--missing", "hold", out="hold"))
+        self.assertEqual(self.names("hold"), ["f_%04d.exr" % n for n in range(1, 7)])
+        # After a gap history starts anew.
+        self.succeed(*self.command("--start", 4, out="anew"))
+        a, _ = common.read_image(self.path("skip", "f_0005.exr"))
+        b, _ = common.read_image(self.path("anew", "f_0005.exr"))
+        np.testing.assert_array_equal(a, b)
+
+    def test_truncated_file(self):
+        path = self.path("in", "f_0004.exr")
+        os.truncate(path, os.path.getsize(path) * 2 // 3)
+        self.fail_with(1, ["frame 4", "f_0004.exr", "3 frames were written before"],
+                       *self.command())
+        self.assertEqual(self.names("out"), ["f_%04d.exr" % n for n in (1, 2, 3)])
+        self.assert_no_leftovers("out")
+        common.write_moving(self.path("in"), [4])
+        self.succeed(*self.command())
+        self.succeed(*self.command(out="whole"))
+        for name in self.names("whole"):
+            a, _ = common.read_image(self.path("out", name))
+            b, _ = common.read_image(self.path("whole", name))
+            np.testing.assert_array_equal(a, b)
+
+    def test_bad_pixels(self):
+        def spoil(number, pixels):
+            if number >= 3:
+                pixels[10, 12, 0] = np.nan
+                pixels[11, 30:32, 1] = np.inf
+            return pixels
+        common.write_moving(self.path("in"), range(1, 7), change=spoil)
+        result = self.succeed(*self.command())
+        self.assertIn("frame 3, colour: 3 pixels are NaN or infinite", result.stderr)
+        self.assertEqual(result.stderr.count("colour: 3 pixels"), 1)
+        self.assertIn("12 pixels in 4 frames", result.stderr)
+        for name in self.names("out"):
+            self.assertTrue(np.isfinite(common.read_image(self.path("out", name))[0]).all())
+
+    def test_motion_all_zero(self):
+        def still(_number, pixels):
+            pixels[..., 5:] = 0
+            return pixels
+        common.write_moving(self.path("in"), range(1, 7), change=still)
+        result = self.succeed(*self.command())
+        self.assertEqual(result.stderr.count("motion blur off"), 1)
+        # Without movement zero is right.
+        first = common.moving_frame(1, 64, 40)
+        common.write_moving(self.path("in"), range(1, 7),
+                            change=lambda n, p: still(n, first.copy()))
+        self.assertNotIn("motion blur", self.succeed(*self.command(out="still")).stderr)
+
+    def test_missing_planes_are_told(self):
+        os.mkdir(self.path("bare"))
+        for number in (1, 2, 3):
+            common.write_exr(self.path("bare", "c.%d.exr" % number),
+                             common.moving_frame(number, 64, 40)[..., :3])
+        result = self.succeed("upscale", self.path("bare"), "-o", self.path("out"))
+        self.assertIn("no depth: no disocclusion test", result.stderr)
+        self.assertIn("no motion vectors", result.stderr)
+
+    def test_size_changes(self):
+        common.write_moving(self.path("in"), [4], 56, 35)
+        result = self.succeed(*self.command())
+        self.assertIn("frame 4 is 56x35, the first one is 64x40: taken as dynamic resolution",
+                      result.stderr)
+        for name in self.names("out"):
+            self.assertEqual(common.read_image(self.path("out", name))[0].shape, (80, 128, 4))
+        for size in ((40, 20), (200, 100)):
+            common.write_moving(self.path("in"), [5], *size)
+            self.fail_with(1, ["frame 5", "%dx%d" % size, "expected 64x40", "128x80"],
+                           *self.command(out="other"))
+
+    def test_unknown_layer_and_channels(self):
+        self.fail_with(1, ["NoSuchLayer"], *self.command("--layer", "NoSuchLayer"))
+        os.mkdir(self.path("grey"))
+        common.write_exr(self.path("grey", "g.0001.exr"), np.ones((40, 64, 1)), ["Fog.density"])
+        self.fail_with(1, ["g.0001.exr"], "upscale", self.path("grey"), "-o", self.path("out"))
+
+    def test_output_can_not_be_written(self):
+        with open(self.path("file"), "w", encoding="utf-8") as file:
+            file.write("in the way")
+        result = self.fail_with(1, ["can not be made", "Not a directory"],
+                                *self.command(out="file/out"))
+        self.assertNotIn("frame", result.stderr)
+        self.fail_with(1, ["replace its own input"], "upscale", self.path("in"), "-o",
+                       self.path("in"))
+
+    def test_nothing_there(self):
+        self.fail_with(1, [], "upscale", self.path("none.####.exr"), "-o", self.path("out"))
+
+    def test_wrong_usage(self):
+        self.fail_with(2, ["-o OUT is missing"], "upscale", self.path("in"))
+        self.fail_with(2, ["argument is missing"], "upscale", "-o", "x")
+        self.fail_with(2, ["--scale takes a number from 1 to 3"], *self.command("--scale", 9))
+        self.fail_with(2, ["takes one of error, skip, hold"], *self.command("--missing", "x"))
+        self.fail_with(2, ["motion.sign_z"], *self.command("--set", "motion.sign_z=1"))
+        self.fail_with(2, ["nonsense"], *self.command("--convention", "nonsense"))
+        self.fail_with(2, ["\"sharpen\" is not a command"], "sharpen")
+        self.assertEqual(common.run().returncode, 2)
+        self.assertRegex(self.succeed("--version").stdout, r"^hindsight \d+\.\d+\.\d+$")
+        for command in ("upscale", "compare", "inspect", "bench"):
+            self.assertIn("exit codes:", self.succeed(command, "--help").stdout)
+            self.assertIn(command, self.succeed("--help").stdout)
+
+    def test_devices(self):
+        result = self.fail_with(1, ["no Vulkan device matches nosuchgpu", "0: "],
+                                *self.command("--device", "nosuchgpu"))
+        self.assertNotIn("written", result.stderr)
+        self.fail_with(1, ["nosuchmodel"], *self.command("--model", "nosuchmodel"))
+        self.assertIn("plain arithmetic", self.succeed(
+            *self.command("--device", "cpu", "--path", "plain")).stderr)
+
+
+if __name__ == "__main__":
+    common.main()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Interrupted and killed runs of hindsight upscale, and how they go on."""
+import os
+import signal
+import time
+
+import common
+
+COUNT = 60
+SIZE = (160, 96)
+
+
+class Resume(common.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = common.tempfile.mkdtemp(prefix="hindsight-test-")
+        cls.addClassCleanup(common.shutil.rmtree, cls.shared, ignore_errors=True)
+        cls.source = os.path.join(cls.shared, "in")
+        common.write_moving(cls.source, range(1, COUNT + 1), *SIZE)
+        cls.whole = os.path.join(cls.shared, "whole")
+        result = common.run("upscale", cls.source, "-o", cls.whole, "--reset-at", 40,
+                            "--exposure", "auto", "--quiet")
+        assert result.returncode == 0, result.stderr
+
+    def command(self, *extra):
+        return ["upscale", self.source, "-o", self.path("out"), "--reset-at", 40, "--exposure",
+                "auto", *extra]
+
+    def finished(self):
+        if not os.path.isdir(self.path("out")):
+            return []
+        return [name for name in self.names("out") if name.startswith("f_")]
+
+    def stop_after(self, count, number):
+        """Starts a run and sends a signal once so many frames are there."""
+        process = common.start(*self.command("--jobs", 1))
+        limit = time.monotonic() + 120
+        while len(self.finished()) < count and process.poll() is None:
+            self.assertLess(time.monotonic(), limit)
+            time.sleep(0.005)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=120)
+        return process.returncode, errors
+
+    def assert_same_as_whole(self):
+        self.assertEqual(len(self.finished()), COUNT)
+        for name in self.finished():
+            with open(self.path("out", name), "rb") as a, \
+                    open(os.path.join(self.whole, name), "rb") as b:
+                self.assertEqual(a.read(), b.read(), name)
+
+    def test_killed(self):
+        self.stop_after(10, signal.SIGKILL)
+        count = len(self.finished())
+        self.assertGreaterEqual(count, 10)
+        self.assertLess(count, COUNT)
+        for name in self.finished():
+            common.read_image(self.path("out", name))
+        times = {name: os.stat(self.path("out", name)).st_mtime_ns for name in self.finished()}
+        result = self.succeed(*self.command())
+        self.assertIn("%d frames are there already" % count, result.stderr)
+        self.assert_same_as_whole()
+        for name, stamp in times.items():
+            self.assertEqual(os.stat(self.path("out", name)).st_mtime_ns, stamp, name)
+        self.assertIn("all 60 frames", self.succeed(*self.command()).stderr)
+
+    def test_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = len(self.finished())
+            code, errors = self.stop_after(before + 8, number)
+            self.assertEqual(code, 130, errors)
+            self.assertIn("the same command goes on from there", errors)
+            self.assertIn("%d of %d frames" % (len(self.finished()), COUNT), errors)
+            self.assert_no_leftovers("out")
+            self.assertLess(len(self.finished()), COUNT)
+        self.succeed(*self.command("--quiet"))
+        self.assert_same_as_whole()
+
+    def test_gaps_are_filled(self):
+        os.mkdir(self.path("out"))
+        for name in os.listdir(self.whole):
+            if name not in ("f_0017.exr", "f_0018.exr", "f_0051.exr"):
+                common.shutil.copy(os.path.join(self.whole, name), self.path("out"))
+        result = self.succeed(*self.command())
+        # From the start to 18, and from the cut at 40 to 51.
+        self.assertIn("30 frames run, 27 of them for history only", result.stderr)
+        self.assert_same_as_whole()
+
+    def test_warm_up_bounds_the_history(self):
+        os.mkdir(self.path("out"))
+        common.shutil.copy(os.path.join(self.whole, "f_0001.exr"), self.path("out"))
+        for name in sorted(os.listdir(self.whole))[:29]:
+            common.shutil.copy(os.path.join(self.whole, name), self.path("out"))
+        result = self.succeed(*self.command("--warm-up", 4, "--end", 39))
+        self.assertIn("14 frames run, 4 of them for history only", result.stderr)
+
+    def test_overwrite_and_damage(self):
+        os.mkdir(self.path("out"))
+        with open(self.path("out", "f_0002.exr"), "wb") as file:
+            file.write(b"no picture")
+        result = self.succeed(*self.command("--end", 3))
+        self.assertIn("f_0002.exr is damaged", result.stderr)
+        common.read_image(self.path("out", "f_0002.exr"))
+        stamp = os.stat(self.path("out", "f_0001.exr")).st_mtime_ns
+        self.succeed(*self.command("--end", 3, "--overwrite"))
+        self.assertNotEqual(os.stat(self.path("out", "f_0001.exr")).st_mtime_ns, stamp)
+        self.fail_with(1, ["f_0001.exr", "320x192", "240x144", "--overwrite"],
+                       *self.command("--end", 3, "--scale", 1.5))
+
+
+if __name__ == "__main__":
+    common.main()
