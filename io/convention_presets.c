@@ -44,8 +44,8 @@ static const char *const raw[] = {
 };
 
 static const char *const blender[] = {
-    "color.channels=" RGBA("*.Combined") "|" RGBA("Combined"),
-    "depth.channels=*.Depth.Z|Depth.Z|*.Depth.V|Depth.V",
+    "color.channels=" RGBA("*.Combined") "|" RGBA("Combined") "|R,G,B,A?",
+    "depth.channels=*.Depth.Z|Depth.Z|*.Depth.V|Depth.V|Z",
     "motion.channels=" XY("*.Vector") "|" XY("Vector") "|" XY("*.Speed"),
     "motion_next.channels=*.Vector.Z,*.Vector.W|Vector.Z,Vector.W|*.Speed.Z,*.Speed.W",
     "diffuse_albedo.channels=" RGBA("*.DiffCol") "|" RGBA("DiffCol"),

@@ -259,12 +259,12 @@ static void warn_of_slips(const struct place *p, json_t *object, const char *con
     json_object_foreach(object, key, value)
     {
         const char *near = NULL;
-        int best = 3;
+        int best = 99;
 
         for (const char *const *k = known; *k; k++) {
             const int d = hsio_text_distance(key, *k);
 
-            if (d < best && strlen(*k) > (size_t)d * 2) {
+            if (d < best && d <= (strlen(*k) < 8 ? 1 : 2)) {
                 best = d;
                 near = *k;
             }

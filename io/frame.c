@@ -373,10 +373,18 @@ static void take_camera(struct hsio_frame *f)
 
 static int no_planes(const struct hsio_frame *f)
 {
+    const struct hsio_exr *exr = f->source_count ? f->sources[0].exr : NULL;
     char names[3072] = "nothing";
+    bool deep = exr != NULL;
 
-    if (f->source_count && f->sources[0].exr)
-        hsio_exr_list(f->sources[0].exr, names, sizeof(names));
+    if (exr)
+        hsio_exr_list(exr, names, sizeof(names));
+    for (int i = 0; exr && i < hsio_exr_part_count(exr); i++)
+        deep = deep && hsio_exr_part(exr, i)->deep;
+    if (deep)
+        return hsio_fail(log_of(f), HS_ERR_UNSUPPORTED,
+                         "%s: frame %" PRId64 ": holds deep data only, which cannot be read: %s",
+                         f->sources[0].path, f->slot->number, names);
     return hsio_fail(log_of(f), HS_ERR_FORMAT,
                      "%s: frame %" PRId64 ": no plane found with preset %s%s%s; there is: %s",
                      f->source_count ? f->sources[0].path : f->seq->location, f->slot->number,

@@ -227,12 +227,16 @@ static int nothing_found(const struct hsio_sequence *s, const struct hsio_patter
 static int open_pattern(struct hsio_sequence *s, const struct hsio_pattern *pattern)
 {
     struct hsio_file_list list = {0};
-    int result = hsio_scan_pattern(pattern, &s->log, &list);
+    struct hsio_pattern p = *pattern;
+    int result = hsio_scan_pattern(&p, &s->log, &list);
 
+    // [1-20] does not tell the padding.
+    while (!result && !list.count && p.has_range && pattern->digits == 1 && p.digits++ < 9)
+        result = hsio_scan_pattern(&p, &s->log, &list);
     if (!result && !list.count)
         result = nothing_found(s, pattern);
     if (!result)
-        result = build_slots(s, &list, pattern);
+        result = build_slots(s, &list, &p);
     hsio_file_list_free(&list);
     return result;
 }
