@@ -114,7 +114,7 @@ static int make_lazy(struct hs_stream *s, enum hs_own which, const char *name, u
         .format = VK_FORMAT_R32G32B32A32_SFLOAT,
         .width = width,
         .height = height,
-        .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
+        .usage = HS_OWN_USAGE,
     };
     return hs_arena_create(s->device, &plan, 1, NULL, 0, NULL, 0,
                            &s->lazy_arenas[which - HS_OWN_LAZY]);

@@ -38,6 +38,10 @@ enum hs_own {
     HS_OWN_COUNT,
 };
 
+/** TRANSFER_SRC: tests read the planes between stages. */
+#define HS_OWN_USAGE                                                                               \
+    (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT)
+
 #define HS_MAX_COPIES 24
 #define HS_MAX_POOLS 64
 #define HS_SETS_PER_POOL 16
