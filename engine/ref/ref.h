@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Reference of the passes in plain C, one per shader, and a stream that runs them over a sequence.
+ *
+ * Planes hold floats, row by row. A plane that the GPU stores in half floats holds values that are
+ * already rounded to half. The rectangle origins of the parameters play no part here: planes start
+ * at their first texel.
+ */
+#ifndef HS_REF_H
+#define HS_REF_H
+
+#include <stdbool.h>
+
+#include <hindsight/error.h>
+#include <hindsight/frame.h>
+
+#include "interface.h"
+
+struct hs_ref_plane {
+    int width, height, channels;
+    float *texels; ///< NULL: the plane is absent.
+};
+
+/** The caller's planes of one frame. */
+struct hs_ref_inputs {
+    struct hs_ref_plane colour;   ///< 4 channels, render size.
+    struct hs_ref_plane depth;    ///< 1 channel, render size.
+    struct hs_ref_plane motion;   ///< 2 channels, render or output size.
+    struct hs_ref_plane reactive; ///< 1 channel, render size.
+    float exposure_texel;         ///< HS_FRAME_EXPOSURE_IMAGE: the texture's value.
+};
+
+/** What prepare writes, at render size. */
+struct hs_ref_prepared {
+    struct hs_ref_plane colour; ///< 4 channels, half.
+    struct hs_ref_plane motion; ///< 2 channels, float.
+    struct hs_ref_plane aux;    ///< 2 channels, half.
+    struct hs_ref_plane depth;  ///< 1 channel, float.
+};
+
+/** History, and history that was brought to this frame: colour 4 channels, aux 2, both half. */
+struct hs_ref_history {
+    struct hs_ref_plane colour, aux;
+};
+
+/** Partial sums of log2 luma. */
+void hs_ref_measure(const struct hs_frame_params *p, const struct hs_ref_plane *colour,
+                    struct hs_state *state);
+
+/** The frame's exposure; `texel` is the exposure texture's value. */
+void hs_ref_expose(const struct hs_frame_params *p, float texel, struct hs_state *state);
+
+/** `prev_depth` is prepared depth of the previous frame, of the previous render size. */
+void hs_ref_prepare(const struct hs_frame_params *p, const struct hs_state *state,
+                    const struct hs_ref_inputs *in, const struct hs_ref_plane *prev_depth,
+                    struct hs_ref_prepared *out);
+
+/** `motion` is the caller's plane, read for HS_FRAME_MOTION_DISPLAY only. */
+void hs_ref_reproject(const struct hs_frame_params *p, const struct hs_state *state,
+                      const struct hs_ref_plane *motion, const struct hs_ref_prepared *prep,
+                      const struct hs_ref_history *prev, struct hs_ref_history *out);
+
+/** `image`: 4 channels, output size, not rounded. */
+void hs_ref_resolve(const struct hs_frame_params *p, const struct hs_state *state,
+                    const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
+                    struct hs_ref_history *next, struct hs_ref_plane *image);
+
+/** Sharpening of `in` into `out`, 4 channels, output size each. */
+void hs_ref_finish(const struct hs_frame_params *p, const struct hs_ref_plane *in,
+                   struct hs_ref_plane *out);
+
+/** Canonical motion at texel (x, y): unit and sign as hs_motion_params. */
+enum hs_ref_motion_state {
+    HS_REF_MOTION_OK,
+    HS_REF_MOTION_UNWRITTEN,
+    HS_REF_MOTION_INVALID, ///< Longer than the frame.
+};
+enum hs_ref_motion_state hs_ref_motion(const struct hs_frame_params *p,
+                                       const struct hs_ref_plane *motion, int x, int y, bool far,
+                                       float *out);
+
+/** A sequence's history, without a GPU. */
+struct hs_ref_stream;
+
+/** NULL if memory is short. `ldr` as HS_STREAM_LDR. */
+struct hs_ref_stream *hs_ref_stream_create(int out_width, int out_height, bool ldr);
+
+/**
+ * One frame: the values of `frame` (its images are not looked at: planes come from `in`) into
+ * `image`, 4 channels of output size.
+ * Errors: HS_ERR_INVALID planes or sizes that do not fit; HS_ERR_NOMEM.
+ */
+int hs_ref_stream_frame(struct hs_ref_stream *stream, const struct hs_frame *frame,
+                        const struct hs_ref_inputs *in, struct hs_ref_plane *image);
+
+/** The parameters that the last frame ran with. */
+const struct hs_frame_params *hs_ref_stream_params(const struct hs_ref_stream *stream);
+
+/** The planes of the last frame, for comparing passes one by one. */
+const struct hs_ref_prepared *hs_ref_stream_prepared(const struct hs_ref_stream *stream);
+const struct hs_ref_history *hs_ref_stream_reprojected(const struct hs_ref_stream *stream);
+const struct hs_ref_history *hs_ref_stream_history(const struct hs_ref_stream *stream);
+const struct hs_state *hs_ref_stream_state(const struct hs_ref_stream *stream);
+
+void hs_ref_stream_destroy(struct hs_ref_stream **stream);
+
+/** A zeroed plane; texels NULL if memory is short. Free with hs_ref_plane_finish(). */
+struct hs_ref_plane hs_ref_plane_make(int width, int height, int channels);
+void hs_ref_plane_finish(struct hs_ref_plane *plane);
+
+#endif
