@@ -304,7 +304,7 @@ static int prepare_lane(struct pass *pass, const struct hsio_exr_target *t, int 
     lane->channel = channel;
     lane->type = hsio_exr_channel_type(pass->exr, pass->part, channel);
     lane->bytes = (size_t)chunk_pixels * hsio_type_bytes(lane->type);
-    lane->data = malloc(lane->bytes);
+    lane->data = calloc(lane->bytes, 1);
     return lane->data ? 0
                       : hsio_fail(pass->log, HS_ERR_NOMEM, "%s: out of memory for %zu bytes",
                                   hsio_exr_path(pass->exr), lane->bytes);
