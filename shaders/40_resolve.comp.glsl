@@ -1,32 +1,175 @@
 #version 450
 // SPDX-License-Identifier: MIT
+// This frame's samples and the reprojected history into one picture, which is the next history.
+// Where a sample lies near the pixel it counts much, elsewhere history stays; history is corrected
+// by what the samples around the pixel say about it and kept in the box of their deviations.
+// Reads: colour [render], reprojected colour and weight [output].
+// Writes: next history colour RGBA16F and weight R of RG16F, and the picture in input units to the
+// output rectangle or, when finish follows, to `resolved`.
+// Grid: one thread an output pixel, 8x8. Precision: f32.
+// Reference: hs_ref_resolve() in engine/ref/ref_resolve.c.
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
+#include "taau.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
-HS_INPUT(colour, HS_BINDING_PREP_COLOUR);
-HS_INPUT(history, HS_BINDING_REPROJ_COLOUR);
-HS_INPUT(aux, HS_BINDING_REPROJ_AUX);
+HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
+HS_INPUT(reproj_colour, HS_BINDING_REPROJ_COLOUR);
+HS_INPUT(reproj_aux, HS_BINDING_REPROJ_AUX);
 HS_OUTPUT(out_history, HS_BINDING_OUT_HISTORY_COLOUR);
-HS_OUTPUT(out_aux, HS_BINDING_OUT_HISTORY_AUX);
+HS_OUTPUT(out_history_aux, HS_BINDING_OUT_HISTORY_AUX);
 HS_OUTPUT(out_image, HS_BINDING_OUTPUT);
 HS_OUTPUT(out_resolved, HS_BINDING_OUT_RESOLVED);
+
+// The 4x4 samples around the pixel: tap [4 j + i] is sample base + (i, j) - 1.
+ivec2 base;
+vec2 f;
+work taps[16];
+work low, high;
+
+float gauss(vec2 d, float k)
+{
+    return exp(-dot(d, d) * k);
+}
+
+void load_window(ivec2 p)
+{
+    const vec2 uv = (vec2(p) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
+    base = ivec2(floor(uv));
+    f = uv - floor(uv);
+    [[unroll]] for (int n = 0; n < 16; n++) {
+        const ivec2 at = clamp(base + ivec2(n & 3, n >> 2) - 1, ivec2(0), params.size.xy - 1);
+        const work t = encode(texelFetch(prep_colour, at, 0));
+        taps[n] = t;
+        low.c = n == 0 ? t.c : min(low.c, t.c);
+        low.s = n == 0 ? t.s : min(low.s, t.s);
+        high.c = n == 0 ? t.c : max(high.c, t.c);
+        high.s = n == 0 ? t.s : max(high.s, t.s);
+    }
+}
+
+// Cubic of the sixteen samples, kept within their range.
+work filter_window()
+{
+    const vec4 wx = cubic(f.x, HS_TAAU_CUBIC_CURRENT), wy = cubic(f.y, HS_TAAU_CUBIC_CURRENT);
+    work sum = work(vec4(0.0), 0.0);
+    [[unroll]] for (int n = 0; n < 16; n++) {
+        const float w = wx[n & 3] * wy[n >> 2];
+        sum.c += w * taps[n].c;
+        sum.s += w * taps[n].s;
+    }
+    return work(clamp(sum.c, low.c, high.c), clamp(sum.s, low.s, high.s));
+}
+
+// Luma, two colour differences, alpha.
+vec4 opponent(vec4 c)
+{
+    return vec4(0.25 * c.r + 0.5 * c.g + 0.25 * c.b, c.r - c.b, c.g - 0.5 * (c.r + c.b), c.a);
+}
+
+// Draws history towards the local mean until it lies in the box of the local deviations. Returns
+// the factor that it took, 1 where history was inside.
+float rectify(float weight, inout work history)
+{
+    // The 3x3 samples around the nearest one. A weight of 0 leaves out the others, so that the
+    // array is never indexed by a variable.
+    const ivec2 first = ivec2(greaterThanEqual(f, vec2(0.5)));
+    vec4 m1 = vec4(0.0), m2 = vec4(0.0);
+    work mean = work(vec4(0.0), 0.0);
+    float total = 0.0;
+    [[unroll]] for (int n = 0; n < 16; n++) {
+        const ivec2 at = ivec2(n & 3, n >> 2);
+        const ivec2 local = at - first;
+        if (any(lessThan(local, ivec2(0))) || any(greaterThan(local, ivec2(2))))
+            continue;
+        const float g = gauss(vec2(at - 1) - f, HS_TAAU_BOX_KERNEL);
+        const vec4 o = opponent(taps[n].c);
+        total += g;
+        m1 += g * o;
+        m2 += g * o * o;
+        mean.c += g * taps[n].c;
+        mean.s += g * taps[n].s;
+    }
+    m1 /= total;
+    m2 /= total;
+    mean.c /= total;
+    mean.s /= total;
+    const float size = HS_TAAU_BOX + HS_TAAU_BOX_GROW * weight;
+    const vec4 deviation = sqrt(max(m2 - m1 * m1, 0.0));
+    const vec4 by = abs(opponent(history.c) - m1) / (deviation * size + HS_TAAU_BOX_MIN);
+    const float keep = 1.0 / max(1.0, max(max(by.x, by.y), max(by.z, by.w)));
+    history.c = mean.c + (history.c - mean.c) * keep;
+    history.s = mean.s + (history.s - mean.s) * keep;
+    return keep;
+}
+
+// Reprojected history at a place in output px, bilinear.
+work history_at(vec2 at)
+{
+    const vec2 b = floor(at - 0.5), t = at - 0.5 - b;
+    work sum = work(vec4(0.0), 0.0);
+    [[unroll]] for (int n = 0; n < 4; n++) {
+        const ivec2 o = ivec2(n & 1, n >> 1);
+        const ivec2 p = clamp(ivec2(b) + o, ivec2(0), params.size.zw - 1);
+        const work w = encode(texelFetch(reproj_colour, p, 0));
+        const float g = (o.x == 1 ? t.x : 1.0 - t.x) * (o.y == 1 ? t.y : 1.0 - t.y);
+        sum.c += g * w.c;
+        sum.s += g * w.s;
+    }
+    return sum;
+}
+
+// Adds to history the kernel-weighted mean of what the four samples around the pixel say about it:
+// sample minus history at the sample's place. Returns the sum of the kernel.
+float correct(float kernel, inout work history)
+{
+    work sum = work(vec4(0.0), 0.0);
+    float total = 0.0;
+    [[unroll]] for (int n = 0; n < 4; n++) {
+        const ivec2 o = ivec2(n & 1, n >> 1);
+        const ivec2 s = clamp(base + o, ivec2(0), params.size.xy - 1);
+        const work old = history_at((vec2(s) + 0.5 + params.jitter.xy) * params.scale.zw);
+        const float g = gauss(vec2(o) - f, kernel);
+        const work tap = taps[4 * (o.y + 1) + o.x + 1];
+        total += g;
+        sum.c += g * (tap.c - old.c);
+        sum.s += g * (tap.s - old.s);
+    }
+    const float share = 1.0 / max(total, 1e-9);
+    history.c = clamp(history.c + sum.c * share, min(low.c, history.c), max(high.c, history.c));
+    history.s = clamp(history.s + sum.s * share, min(low.s, history.s), max(high.s, history.s));
+    return total;
+}
 
 void main()
 {
     const ivec2 p = ivec2(gl_GlobalInvocationID.xy);
     if (any(greaterThanEqual(p, params.size.zw)))
         return;
-    ivec2 r = clamp(ivec2((vec2(p) + 0.5) * params.scale.xy - params.jitter.xy), ivec2(0), params.size.xy - 1);
-    vec4 c = texelFetch(colour, r, 0);
-    float valid = texelFetch(aux, p, 0).x;
-    vec4 h = texelFetch(history, p, 0);
-    c = mix(c, h, 0.8 * valid);
-    imageStore(out_history, p, c);
-    imageStore(out_aux, p, vec4(valid, 0, 0, 0));
-    c.rgb /= exposure_factor();
+    const float kernel = HS_TAAU_KERNEL * params.scale.z * params.scale.w;
+    load_window(p);
+    work now = filter_window();
+    const float gain = gauss(min(f, 1.0 - f), kernel) + HS_TAAU_WEIGHT_MIN;
+    float weight = texelFetch(reproj_aux, p, 0).r;
+    if (weight > 0.0) {
+        work old = encode(texelFetch(reproj_colour, p, 0));
+        work corrected = old;
+        const float total = correct(kernel, corrected);
+        const float keep = rectify(weight, old);
+        weight *= keep * keep;
+        const float trust = total / (total + HS_TAAU_CORRECT_KERNEL) * keep * keep * weight /
+                            (weight + HS_TAAU_CORRECT_WEIGHT);
+        now.c += (corrected.c - now.c) * trust;
+        now.s += (corrected.s - now.s) * trust;
+        now.c = (weight * old.c + gain * now.c) / (weight + gain);
+        now.s = (weight * old.s + gain * now.s) / (weight + gain);
+    }
+    const vec4 rgba = decode(now);
+    imageStore(out_history, p, rgba);
+    imageStore(out_history_aux, p, vec4(min(weight + gain, HS_TAAU_WEIGHT_MAX), 0.0, 0.0, 0.0));
+    const vec4 picture = vec4(min(rgba.rgb / exposure_factor(), HS_TAAU_MAX), rgba.a);
     if (has(HS_FRAME_FINISH))
-        imageStore(out_resolved, p, c);
+        imageStore(out_resolved, p, picture);
     else
-        imageStore(out_image, p + params.origin_out.xy, c);
+        imageStore(out_image, p + params.origin_out.xy, picture);
 }

@@ -2,6 +2,7 @@
 // Bindings of set 0 and what every stage uses. All planes are read with texelFetch at clamped
 // coordinates: no samplers, so that results do not depend on a device's filtering precision.
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_control_flow_attributes : require
 
 #include "interface.h"
 
@@ -28,9 +29,10 @@ float exposure_factor()
     return has(HS_FRAME_LDR) ? 1.0 : state.exposure.x;
 }
 
+// By bits: isnan() and isinf() may be folded away where a driver assumes finite arithmetic.
 bool finite(float x)
 {
-    return !isnan(x) && !isinf(x);
+    return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u;
 }
 
 float luminance(vec3 c)

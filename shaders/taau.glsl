@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Working range and kernels of the weight-free preset. Reference: engine/ref/ref_math.h.
+#include "taau.h"
+
+// c: curve of rgb, alpha; s: what the curve is scaled with, 1 for opaque pixels.
+struct work {
+    vec4 c;
+    float s;
+};
+
+// s * sqrt(c / (s + c)) with s = max(alpha, m / (1 + m)), m the largest channel.
+work encode(vec4 rgba)
+{
+    if (has(HS_FRAME_LDR))
+        return work(rgba, 1.0);
+    const float m = max(rgba.r, max(rgba.g, rgba.b));
+    const float s = max(rgba.a, m / (1.0 + m));
+    return work(vec4(s > 0.0 ? s * sqrt(rgba.rgb / (s + rgba.rgb)) : vec3(0.0), rgba.a), s);
+}
+
+vec4 decode(work w)
+{
+    const float alpha = clamp(w.c.a, 0.0, 1.0);
+    if (has(HS_FRAME_LDR))
+        return vec4(clamp(w.c.rgb, 0.0, 1.0), alpha);
+    const float s = max(w.s, 0.0);
+    const vec3 t = s > 0.0 ? clamp(w.c.rgb / s, 0.0, HS_TAAU_RANGE) : vec3(0.0);
+    const vec3 t2 = t * t;
+    return vec4(min(s * t2 / (1.0 - t2), HS_TAAU_MAX), alpha);
+}
+
+// Weights of the taps at -1, 0, 1, 2 around a position with fraction f. Sum 1.
+vec4 cubic(float f, float a)
+{
+    const float g = 1.0 - f;
+    return vec4(a * f * g * g, ((a + 2.0) * f - (a + 3.0)) * f * f + 1.0,
+                ((a + 2.0) * g - (a + 3.0)) * g * g + 1.0, a * g * f * f);
+}
+
+// Canonical motion of a raw vector; unit and sign as hs_motion_params.
+#define MOTION_OK 0
+#define MOTION_UNWRITTEN 1
+#define MOTION_INVALID 2
+int canonical_motion(vec2 raw, bool far, out vec2 motion)
+{
+    motion = vec2(0.0);
+    if (has(HS_FRAME_MOTION_SWAP))
+        raw = raw.yx;
+    if (!finite(raw.x) || !finite(raw.y))
+        return MOTION_UNWRITTEN;
+    if (raw.x == 0.0 && raw.y == 0.0 &&
+        (has(HS_FRAME_UNWRITTEN_ZERO) || (has(HS_FRAME_UNWRITTEN_FAR) && far)))
+        return MOTION_UNWRITTEN;
+    const vec2 m = (raw - params.motion.zw) * params.motion.xy + params.motion2.xy;
+    if (!(abs(m.x) <= params.motion2.z) || !(abs(m.y) <= params.motion2.z))
+        return MOTION_INVALID;
+    motion = m;
+    return MOTION_OK;
+}
