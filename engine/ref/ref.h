@@ -28,11 +28,12 @@ struct hs_ref_inputs {
     struct hs_ref_plane motion;   ///< 2 channels, render or output size.
     struct hs_ref_plane reactive; ///< 1 channel, render size.
     float exposure_texel;         ///< HS_FRAME_EXPOSURE_IMAGE: the texture's value.
+    bool wide;                    ///< Colour has more bits than half: it is prepared as float.
 };
 
 /** What prepare writes, at render size. */
 struct hs_ref_prepared {
-    struct hs_ref_plane colour; ///< 4 channels, half.
+    struct hs_ref_plane colour; ///< 4 channels, half or, for wide colour, float.
     struct hs_ref_plane motion; ///< 2 channels, float.
     struct hs_ref_plane aux;    ///< 2 channels, half.
     struct hs_ref_plane depth;  ///< 1 channel, float.

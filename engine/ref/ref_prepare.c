@@ -10,7 +10,7 @@ static bool finite3(const float *c)
 
 /** Colour without values that are not finite or negative: those take their neighbours' mean. */
 static void clean_colour(const struct hs_frame_params *p, float factor,
-                         const struct hs_ref_plane *colour, int x, int y, float *out)
+                         const struct hs_ref_plane *colour, bool wide, int x, int y, float *out)
 {
     const float *c = hs_ref_texel(colour, x, y);
     float rgb[3] = {0, 0, 0};
@@ -35,8 +35,10 @@ static void clean_colour(const struct hs_frame_params *p, float factor,
     }
     const float top = hs_ref_has(p, HS_FRAME_LDR) ? 1 : HS_REF_F(HS_TAAU_MAX);
     for (int i = 0; i < 3; i++)
-        out[i] = hs_ref_half(fminf(rgb[i] * factor, top));
-    out[3] = hs_ref_half(isfinite(c[3]) ? hs_ref_clamp(c[3], 0, 1) : 1);
+        out[i] = fminf(rgb[i] * factor, top);
+    out[3] = isfinite(c[3]) ? hs_ref_clamp(c[3], 0, 1) : 1;
+    for (int i = 0; i < 4 && !wide; i++)
+        out[i] = hs_ref_half(out[i]);
 }
 
 static float linear_depth(const struct hs_frame_params *p, float raw)
@@ -173,7 +175,7 @@ void hs_ref_prepare(const struct hs_frame_params *p, const struct hs_state *stat
     const float factor = hs_ref_has(p, HS_FRAME_LDR) ? 1 : state->exposure.x;
     for (int y = 0; y < p->size.y; y++) {
         for (int x = 0; x < p->size.x; x++) {
-            clean_colour(p, factor, &in->colour, x, y, hs_ref_pixel(&out->colour, x, y));
+            clean_colour(p, factor, &in->colour, in->wide, x, y, hs_ref_pixel(&out->colour, x, y));
             const float d = depth_at(p, &in->depth, x, y);
             float motion[2], expected, valid = 0;
             if (sample_motion(p, &in->motion, x, y, d, motion, &expected) &&

@@ -54,7 +54,7 @@ static int create_planes(struct hs_stream *s)
     return hs_arena_create(s->device, plan, HS_OWN_LAZY, &s->buffer,
                            s->state_offset + sizeof(struct hs_state), "parameters and state",
                            VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                               VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                               VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
                            &s->arena);
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/** One frame's planes read from the GPU, as the reference passes want them. */
+#ifndef HS_TESTS_STAGES_H
+#define HS_TESTS_STAGES_H
+
+#include "engine/ref/ref.h"
+#include "fixture.h"
+
+struct gpu_planes {
+    struct hs_frame_params params;
+    struct hs_state state;
+    struct hs_ref_prepared prep;
+    struct hs_ref_history reproj;
+    struct hs_ref_history next;
+};
+
+/** Everything that the last frame of a stream wrote; waits for the GPU. */
+void gpu_planes_read(struct fixture *fx, struct hs_stream *stream, bool wide,
+                     struct gpu_planes *planes);
+void gpu_planes_finish(struct gpu_planes *planes);
+
+/** Any float or half image as a plane. */
+struct hs_ref_plane gpu_image_read(struct fixture *fx, VkImage image, VkFormat format,
+                                   uint32_t width, uint32_t height, VkImageLayout layout);
+
+/** How far two planes are apart, with the share of values that count as outliers. */
+struct bound {
+    /** Allowed: absolute + relative * |want| for all but `outliers` of the values. */
+    float absolute, relative;
+    /** Share of values that may lie outside, where a decision falls the other way. */
+    float outliers;
+};
+void require_planes_near(const char *what, const struct hs_ref_plane *got,
+                         const struct hs_ref_plane *want, struct bound bound);
+
+#endif
