@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Scenes: procedural clips rendered on the caller's Vulkan device, for tests and for training.
+ *
+ *     hs_scenes_create(&scenes_params, &scenes);
+ *     hs_clip_create(scenes, &(struct hs_clip_params){.pattern = "random", .seed = 7}, &clip);
+ *     hs_clip_frame(clip, 0, &info);
+ *     hs_clip_record(clip, &(struct hs_clip_job){.frame = 0, .planes = planes}, 1, cmd);
+ *
+ * Everything that a clip shows follows from its parameters; a frame does not depend on which
+ * frames were recorded before it. docs/scenes.md tells what the planes hold.
+ */
+#ifndef HSSCENES_H
+#define HSSCENES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "hindsight/error.h"
+#include "hindsight/log.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Pipelines on one device. Opaque. */
+struct hs_scenes;
+/** One scene in motion. Opaque. */
+struct hs_clip;
+
+/** Arguments of hs_scenes_create(). */
+struct hs_scenes_params {
+    /** Required. Everything that is called is looked up through it. */
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+    /** Required. Vulkan 1.3. */
+    VkInstance instance;
+    /** Required. */
+    VkPhysicalDevice physical_device;
+    /**
+     * Required. Created with synchronization2 and shaderStorageImageWriteWithoutFormat. Must
+     * outlive the result.
+     */
+    VkDevice device;
+    /** May be NULL. The struct is copied, `priv` is kept. */
+    const struct hs_log *log;
+};
+
+/**
+ * Builds the pipelines.
+ *
+ * Owns: the caller keeps instance and device and destroys them after hs_scenes_destroy().
+ * Thread: the result may be shared by threads.
+ * Cost: compiles two shaders; submits nothing.
+ * Errors: HS_ERR_INVALID a required argument is missing; HS_ERR_UNSUPPORTED entry points or
+ * storage images are too few; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST; HS_ERR_INTERNAL the driver refuses
+ * a shader.
+ * Since: 1.
+ */
+int hs_scenes_create(const struct hs_scenes_params *params, struct hs_scenes **scenes);
+
+/** Destroys the pipelines; all clips must be gone. NULL is legal. Thread: one at a time. */
+void hs_scenes_destroy(struct hs_scenes **scenes);
+
+/** Name of a pattern, in a fixed order, or NULL past the end. Thread: safe. Since: 1. */
+const char *hs_scenes_pattern(uint32_t index);
+/** One line about a pattern, or NULL past the end. Thread: safe. Since: 1. */
+const char *hs_scenes_pattern_about(uint32_t index);
+
+enum hs_scenes_mode {
+    HS_SCENES_DIRECT = 0, ///< One point sample a pixel, shadow rays, no noise: like a game.
+    HS_SCENES_PATH = 1,   ///< Path tracing with global illumination.
+};
+
+/** What the specular albedo plane holds. */
+enum hs_scenes_specular {
+    /** Hemispherical reflectance of the lobe at this roughness and angle: demodulates radiance. */
+    HS_SCENES_SPECULAR_DIRECTIONAL = 0,
+    /** Reflectance at normal incidence: dielectrics about 0.04, metals their colour. */
+    HS_SCENES_SPECULAR_F0 = 1,
+    /** As F0, but white for metals, whose colour a path tracer carries in the throughput. */
+    HS_SCENES_SPECULAR_METAL_WHITE = 2,
+};
+
+/** Triangles from the caller: shown as the main object of the pattern "mesh". */
+struct hs_scenes_mesh {
+    /** `[vertex_count,3]`, metres, +z up. Required unless vertex_count is 0. */
+    const float *positions;
+    /** `[vertex_count,3]`, or NULL: computed. */
+    const float *normals;
+    uint32_t vertex_count;
+    /** `[index_count]`, three a triangle, each below vertex_count. */
+    const uint32_t *indices;
+    uint32_t index_count;
+};
+
+/** An equirectangular picture around the scene, +z up, the middle column in direction +x. */
+struct hs_scenes_environment {
+    /** `[height,width,3]`, linear Rec.709 radiance, top row first; NULL: the scene's own sky. */
+    const float *pixels;
+    uint32_t width, height;
+};
+
+/** Arguments of hs_clip_create(). Zero means the default that each field states. */
+struct hs_clip_params {
+    /** A name from hs_scenes_pattern(), or "random". NULL: "random". */
+    const char *pattern;
+    uint64_t seed;
+    /** Frames of the clip, for cuts in its middle; more may be recorded. 0: 8. */
+    uint32_t frame_count;
+    /** Render size, 8..16384. 0: 320x180. */
+    uint32_t render_width, render_height;
+    /** Output size, at least the render size. 0: twice the render size. */
+    uint32_t width, height;
+    enum hs_scenes_mode mode;
+    /** Samples a render pixel in path mode, 1..65536. 0: 4. Direct mode always takes one. */
+    uint32_t spp;
+    /** Samples an output pixel of the reference, 1..65536. 0: 16, in path mode 256. */
+    uint32_t reference_spp;
+    /** Path mode: every frame draws the same random numbers, so noise sticks to the screen. */
+    bool fixed_noise;
+    /** Path mode: probability, 0..1, that a sample of the input is `firefly_gain` times too bright.
+     */
+    float fireflies;
+    /** 0: 50. */
+    float firefly_gain;
+    /** Sample pixel centres. */
+    bool no_jitter;
+    /** Nothing moves: every frame shows the scene at frame 0 from the same place. */
+    bool still;
+    /** No sky behind the scene: colour 0 and alpha 0 where nothing is hit. */
+    bool clear_film;
+    enum hs_scenes_specular specular;
+    /** Roughness above which the hit distance is 0. 0: 0.5. */
+    float hit_limit;
+    /** Multiplies the speed of everything that moves, the camera too. 0: 1. */
+    float speed;
+    /** May be NULL. Copied. */
+    const struct hs_scenes_mesh *mesh;
+    /** May be NULL. Copied. */
+    const struct hs_scenes_environment *environment;
+    /** How many frames may be recorded and not yet finished, 1..64. 0: 3. */
+    uint32_t frames_in_flight;
+};
+
+/** Camera of one frame: row-major 4x4 for column vectors, OpenGL view and clip space. */
+struct hs_clip_camera {
+    double world_to_view[16];
+    double view_to_clip[16];
+};
+
+/** What goes with the pixels of one frame. */
+struct hs_clip_info {
+    /** Sample position minus pixel centre, render pixels, +x right, +y down. */
+    float jitter[2];
+    uint32_t jitter_phases;
+    /** Multiply colour by it for a well exposed picture. */
+    float exposure;
+    /** First frame of a shot. */
+    bool reset;
+    struct hs_clip_camera camera;
+    struct hs_clip_camera previous_camera;
+    /** Distances that `view_to_clip` maps to -1 and 1, metres. */
+    float near_z, far_z;
+};
+
+/**
+ * Builds the scene and its buffers.
+ *
+ * Owns: the clip belongs to the caller; `scenes` must outlive it.
+ * Thread: safe; clips are independent.
+ * Cost: some milliseconds of CPU time; allocates all memory that recording needs.
+ * Errors: HS_ERR_INVALID an unknown pattern or a value out of range (the log names it);
+ * HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
+ * Since: 1.
+ */
+int hs_clip_create(struct hs_scenes *scenes, const struct hs_clip_params *params,
+                   struct hs_clip **clip);
+
+/** The GPU must have finished the clip's frames. NULL is legal. Thread: one at a time. */
+void hs_clip_destroy(struct hs_clip **clip);
+
+/**
+ * Fills in what goes with the pixels of a frame.
+ *
+ * Thread: safe.
+ * Errors: HS_ERR_INVALID an argument is missing.
+ * Since: 1.
+ */
+int hs_clip_frame(const struct hs_clip *clip, uint32_t frame, struct hs_clip_info *info);
+
+/** The parameters with every default filled in; pointers in it are NULL. Thread: safe. */
+const struct hs_clip_params *hs_clip_settings(const struct hs_clip *clip);
+
+/** An image that a frame is written to: a view of one level and layer with STORAGE usage. */
+struct hs_clip_image {
+    /** VK_NULL_HANDLE: not wanted. In layout GENERAL. Any float or UNORM colour format. */
+    VkImageView view;
+};
+
+/**
+ * Where one frame goes. All but `reference` have render size.
+ *
+ * Units: colour and reference linear Rec.709 radiance, alpha premultiplied; depth metres along
+ * the view axis, +Inf where nothing is hit; motion previous minus current position in render
+ * pixels, +x right, +y down, without jitter; normal world space in xyz and roughness in w;
+ * hit distance metres along the mirror direction, 0 where there is none, +Inf into the sky.
+ */
+struct hs_clip_planes {
+    struct hs_clip_image colour;
+    struct hs_clip_image depth;
+    struct hs_clip_image motion;
+    struct hs_clip_image normal;
+    struct hs_clip_image roughness;
+    struct hs_clip_image diffuse_albedo;
+    struct hs_clip_image specular_albedo;
+    struct hs_clip_image hit_distance;
+    struct hs_clip_image alpha;
+    /** Output size. */
+    struct hs_clip_image reference;
+};
+
+struct hs_clip_job {
+    uint32_t frame;
+    struct hs_clip_planes planes;
+};
+
+/**
+ * Records frames. Frames of one call run side by side on the device.
+ *
+ * Sync: images in GENERAL, earlier accesses ordered before compute shader writes by the caller;
+ * afterwards the planes have been written by COMPUTE_SHADER with SHADER_STORAGE_WRITE and the
+ * caller makes that visible. The queue must support compute.
+ * Thread: one at a time for a clip.
+ * Cost: CPU time for the scene's pose; allocates nothing, submits nothing.
+ * Errors: HS_ERR_INVALID no planes, or more jobs than frames_in_flight (nothing is recorded);
+ * HS_ERR_DEVICE_LOST.
+ * Since: 1.
+ */
+int hs_clip_record(struct hs_clip *clip, const struct hs_clip_job *jobs, uint32_t job_count,
+                   VkCommandBuffer cmd);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

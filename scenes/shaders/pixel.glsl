@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The frame around a mode: sample places, planes, sums. The mode defines `radiance`.
+#ifndef SCENE_PIXEL_GLSL
+#define SCENE_PIXEL_GLSL
+#include "camera.glsl"
+#include "lights.glsl"
+
+// What the planes show: the first opaque hit of the sample.
+struct Primary {
+    bool found;
+    Hit hit;
+    Surface surface;
+    float distance;
+    float alpha;
+};
+
+vec3 radiance(vec3 origin, vec3 direction, out Primary primary);
+
+bool wants(uint plane)
+{
+    return (push.planes >> plane & 1u) != 0u;
+}
+
+float ray_offset(float distance)
+{
+    return 2e-5 + 3e-6 * distance;
+}
+
+// Colour of a transparent layer, lit without shadows.
+vec3 layer_colour(Surface s)
+{
+    vec3 sun = SUN_RADIANCE * sun_solid_angle() * (0.25 / PI);
+    return s.emission + s.albedo * (ambient(s.normal) + sun);
+}
+
+vec3 with_fog(vec3 colour, float distance)
+{
+    vec4 fog = FOG;
+    return mix(fog.rgb, colour, exp(-fog.w * distance));
+}
+
+vec3 sun_seen(vec3 direction)
+{
+    vec3 c = SUN_RADIANCE;
+    return in_sun(direction) ? c * min(1.0, 60.0 / luma(c)) : vec3(0.0);
+}
+
+#ifndef SCENE_REFERENCE
+float hit_distance(Primary p, vec3 direction)
+{
+    if (!p.found || p.surface.roughness > push.hit_limit)
+        return 0.0;
+    vec3 l = reflect(direction, p.surface.normal);
+    if (dot(l, p.surface.geometric) <= 0.0)
+        return 0.0;
+    float e = ray_offset(p.distance);
+    Hit hit = trace(p.surface.place + p.surface.geometric * e * 4.0, l, e, FAR, false);
+    return hit.instance != 0u ? hit.t : uintBitsToFloat(0x7f800000u);
+}
+
+void write_planes(ivec2 at, vec2 place, vec2 size, vec3 direction, Primary p)
+{
+    vec3 was = direction;
+    if (p.found)
+        was = previous_place(p.hit, p.surface.place) - OLD_EYE;
+    float depth = p.found ? p.distance * dot(direction, NOW_FORWARD)
+                          : uintBitsToFloat(0x7f800000u);
+    vec3 f0 = p.found ? surface_f0(p.surface) : vec3(0.0), specular = f0;
+    float facing = p.found ? dot(p.surface.normal, -direction) : 0.0;
+    if (p.found && push.specular == SCENE_SPECULAR_DIRECTIONAL)
+        specular = directional_albedo(f0, p.surface.roughness, facing);
+    else if (p.found && push.specular == SCENE_SPECULAR_METAL_WHITE)
+        specular = mix(vec3(p.surface.f0), vec3(1.0), p.surface.metallic);
+    float rough = p.found ? p.surface.roughness : 0.0;
+    vec3 normal = p.found ? p.surface.normal : vec3(0.0);
+    if (wants(SCENE_PLANE_DEPTH))
+        imageStore(plane_depth, at, vec4(depth, 0.0, 0.0, 1.0));
+    if (wants(SCENE_PLANE_MOTION))
+        imageStore(plane_motion, at, vec4(motion_of(was, place, size), 0.0, 1.0));
+    if (wants(SCENE_PLANE_NORMAL))
+        imageStore(plane_normal, at, vec4(normal, rough));
+    if (wants(SCENE_PLANE_ROUGHNESS))
+        imageStore(plane_roughness, at, vec4(rough, 0.0, 0.0, 1.0));
+    if (wants(SCENE_PLANE_DIFFUSE))
+        imageStore(plane_diffuse, at,
+                   vec4(p.found ? surface_diffuse(p.surface) : vec3(0.0), 1.0));
+    if (wants(SCENE_PLANE_SPECULAR))
+        imageStore(plane_specular, at, vec4(specular, 1.0));
+    if (wants(SCENE_PLANE_HIT_DISTANCE))
+        imageStore(plane_hit_distance, at, vec4(hit_distance(p, direction), 0.0, 0.0, 1.0));
+    if (wants(SCENE_PLANE_ALPHA))
+        imageStore(plane_alpha, at, vec4(p.alpha, 0.0, 0.0, 1.0));
+}
+
+#endif
+
+// Place of a reference sample inside its pixel: a rank-2 lattice, shifted per pixel.
+vec2 box_sample(uint index, uint h)
+{
+    vec2 shift = vec2(unit(h), unit(pcg(h)));
+    return fract(shift + vec2(0.7548776662, 0.5698402910) * float(index + 1u));
+}
+
+void main()
+{
+    ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+    uvec2 extent = uvec2(push.width, push.height);
+    if (any(greaterThanEqual(gl_GlobalInvocationID.xy, extent)))
+        return;
+    uint pixel = uint(at.y) * extent.x + uint(at.x), base = hash2(push.seed, pixel);
+    vec2 size = vec2(extent);
+    vec4 total = vec4(0.0);
+    for (uint i = push.first; i < push.first + push.samples; i++) {
+        rng_state = hash2(base, i);
+#ifdef SCENE_REFERENCE
+        vec2 place = vec2(at) + box_sample(i, base);
+#else
+        vec2 place = vec2(at) + 0.5 + vec2(push.jitter_x, push.jitter_y);
+#endif
+        vec3 direction = camera_ray(place, size);
+        Primary primary;
+        vec3 c = radiance(NOW_EYE, direction, primary);
+        if (!(all(greaterThanEqual(c, vec3(0.0))) && all(lessThan(c, vec3(1e9)))))
+            c = vec3(0.0);
+        total += vec4(c, primary.alpha);
+#ifndef SCENE_REFERENCE
+        if (i == 0u)
+            write_planes(at, place, size, direction, primary);
+#endif
+    }
+    if (push.first > 0u)
+        total += sum[pixel];
+    if (push.first + push.samples < push.total) {
+        sum[pixel] = total;
+        return;
+    }
+    total /= float(push.total);
+    total.rgb = min(total.rgb, vec3(65000.0));
+#ifdef SCENE_REFERENCE
+    imageStore(plane_reference, at, total);
+#else
+    if (wants(SCENE_PLANE_COLOUR))
+        imageStore(plane_colour, at, total);
+#endif
+}
+#endif
