@@ -79,23 +79,20 @@ vec4 sample_colour(vec2 at)
     const float ratio = has(HS_FRAME_LDR) ? 1.0 : state.exposure.y;
     const vec2 base = floor(at - 0.5), f = at - 0.5 - base;
     const vec4 wx = cubic(f.x, HS_TAAU_CUBIC_HISTORY), wy = cubic(f.y, HS_TAAU_CUBIC_HISTORY);
-    work sum = work(vec4(0.0), 0.0), low, high;
+    work sum = work(vec4(0.0), 0.0);
+    range taps = range_start();
     [[unroll]] for (int j = 0; j < 4; j++) {
         [[unroll]] for (int i = 0; i < 4; i++) {
             const vec4 t =
                 texelFetch(history_colour, output_clamp(ivec2(base) + ivec2(i, j) - 1), 0);
             const work tap = encode(vec4(t.rgb * ratio, t.a));
             const float w = wx[i] * wy[j];
-            const bool first = i == 0 && j == 0;
+            range_add(taps, tap);
             sum.c += w * tap.c;
             sum.s += w * tap.s;
-            low.c = first ? tap.c : min(low.c, tap.c);
-            low.s = first ? tap.s : min(low.s, tap.s);
-            high.c = first ? tap.c : max(high.c, tap.c);
-            high.s = first ? tap.s : max(high.s, tap.s);
         }
     }
-    return decode(work(clamp(sum.c, low.c, high.c), clamp(sum.s, low.s, high.s)));
+    return decode(range_clamp(taps, sum));
 }
 
 float sample_weight(vec2 at)

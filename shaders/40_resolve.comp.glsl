@@ -25,7 +25,7 @@ HS_OUTPUT(out_resolved, HS_BINDING_OUT_RESOLVED);
 ivec2 base;
 vec2 f;
 work taps[16];
-work low, high;
+range taps_range;
 
 float gauss(vec2 d, float k)
 {
@@ -37,14 +37,11 @@ void load_window(ivec2 p)
     const vec2 uv = (vec2(p) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
     base = ivec2(floor(uv));
     f = uv - floor(uv);
+    taps_range = range_start();
     [[unroll]] for (int n = 0; n < 16; n++) {
         const ivec2 at = clamp(base + ivec2(n & 3, n >> 2) - 1, ivec2(0), params.size.xy - 1);
-        const work t = encode(texelFetch(prep_colour, at, 0));
-        taps[n] = t;
-        low.c = n == 0 ? t.c : min(low.c, t.c);
-        low.s = n == 0 ? t.s : min(low.s, t.s);
-        high.c = n == 0 ? t.c : max(high.c, t.c);
-        high.s = n == 0 ? t.s : max(high.s, t.s);
+        taps[n] = encode(texelFetch(prep_colour, at, 0));
+        range_add(taps_range, taps[n]);
     }
 }
 
@@ -58,7 +55,7 @@ work filter_window()
         sum.c += w * taps[n].c;
         sum.s += w * taps[n].s;
     }
-    return work(clamp(sum.c, low.c, high.c), clamp(sum.s, low.s, high.s));
+    return range_clamp(taps_range, sum);
 }
 
 // Luma, two colour differences, alpha.
@@ -135,9 +132,10 @@ float correct(float kernel, inout work history)
         sum.c += g * (tap.c - old.c);
         sum.s += g * (tap.s - old.s);
     }
+    range both = taps_range;
+    range_add(both, history);
     const float share = 1.0 / max(total, 1e-9);
-    history.c = clamp(history.c + sum.c * share, min(low.c, history.c), max(high.c, history.c));
-    history.s = clamp(history.s + sum.s * share, min(low.s, history.s), max(high.s, history.s));
+    history = range_clamp(both, work(history.c + sum.c * share, history.s + sum.s * share));
     return total;
 }
 

@@ -29,6 +29,39 @@ vec4 decode(work w)
     return vec4(min(s * t2 / (1.0 - t2), HS_TAAU_MAX), alpha);
 }
 
+// The range of taps: t: c / s of rgb, alpha; s. Taps with s = 0 have no colour.
+struct range {
+    vec4 low_t, high_t;
+    float low_s, high_s;
+};
+
+range range_start()
+{
+    return range(vec4(HS_TAAU_MAX), vec4(-HS_TAAU_MAX), HS_TAAU_MAX, -HS_TAAU_MAX);
+}
+
+void range_add(inout range r, work w)
+{
+    if (w.s > 0.0) {
+        r.low_t.rgb = min(r.low_t.rgb, w.c.rgb / w.s);
+        r.high_t.rgb = max(r.high_t.rgb, w.c.rgb / w.s);
+    }
+    r.low_t.a = min(r.low_t.a, w.c.a);
+    r.high_t.a = max(r.high_t.a, w.c.a);
+    r.low_s = min(r.low_s, w.s);
+    r.high_s = max(r.high_s, w.s);
+}
+
+// Keeps a filtered value within the range of its taps. The colour is bounded by c / s: kernels with
+// negative lobes may bring s near 0 where c is not, which would decode to a glaring pixel.
+work range_clamp(range r, work w)
+{
+    const float s = clamp(w.s, r.low_s, r.high_s);
+    const vec3 rgb =
+        s > 0.0 ? clamp(w.c.rgb, r.low_t.rgb * s, r.high_t.rgb * s) : vec3(0.0);
+    return work(vec4(rgb, clamp(w.c.a, r.low_t.a, r.high_t.a)), s);
+}
+
 // Weights of the taps at -1, 0, 1, 2 around a position with fraction f. Sum 1.
 vec4 cubic(float f, float a)
 {

@@ -116,6 +116,44 @@ static inline void hs_ref_cubic(float f, float a, float *w)
     w[3] = a * g * f * f;
 }
 
+/** The range of taps: [0..2] of c / s, [3] of alpha, [4] of s. Taps with s = 0 have no colour. */
+struct hs_ref_range {
+    float low[5], high[5];
+};
+
+static inline void hs_ref_range_start(struct hs_ref_range *r)
+{
+    for (int k = 0; k < 5; k++) {
+        r->low[k] = HS_REF_F(HS_TAAU_MAX);
+        r->high[k] = -HS_REF_F(HS_TAAU_MAX);
+    }
+}
+
+static inline void hs_ref_range_add(struct hs_ref_range *r, const struct hs_ref_work *w)
+{
+    const float s = w->c[4];
+    for (int k = 0; k < 5; k++) {
+        if (k < 3 && !(s > 0))
+            continue;
+        const float t = k < 3 ? w->c[k] / s : w->c[k];
+        r->low[k] = fminf(r->low[k], t);
+        r->high[k] = fmaxf(r->high[k], t);
+    }
+}
+
+/**
+ * Keeps a filtered value within the range of its taps. The colour is bounded by c / s: kernels with
+ * negative lobes may bring s near 0 where c is not, which would decode to a glaring pixel.
+ */
+static inline void hs_ref_range_clamp(const struct hs_ref_range *r, struct hs_ref_work *w)
+{
+    const float s = hs_ref_clamp(w->c[4], r->low[4], r->high[4]);
+    w->c[4] = s;
+    for (int k = 0; k < 3; k++)
+        w->c[k] = s > 0 ? hs_ref_clamp(w->c[k], r->low[k] * s, r->high[k] * s) : 0;
+    w->c[3] = hs_ref_clamp(w->c[3], r->low[3], r->high[3]);
+}
+
 static inline float hs_ref_luminance(const float *c)
 {
     return 0.2126f * c[0] + 0.7152f * c[1] + 0.0722f * c[2];

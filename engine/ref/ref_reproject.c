@@ -64,22 +64,20 @@ static void sample_colour(const struct hs_frame_params *p, float ratio,
     float wx[4], wy[4];
     hs_ref_cubic(hx - 0.5f - bx, HS_REF_F(HS_TAAU_CUBIC_HISTORY), wx);
     hs_ref_cubic(hy - 0.5f - by, HS_REF_F(HS_TAAU_CUBIC_HISTORY), wy);
-    struct hs_ref_work sum = {{0}}, low = {{0}}, high = {{0}};
+    struct hs_ref_work sum = {{0}};
+    struct hs_ref_range range;
+    hs_ref_range_start(&range);
     for (int j = 0; j < 4; j++) {
         for (int i = 0; i < 4; i++) {
             const float *t = hs_ref_texel(colour, (int)bx + i - 1, (int)by + j - 1);
             const float scaled[4] = {t[0] * ratio, t[1] * ratio, t[2] * ratio, t[3]};
             const struct hs_ref_work tap = hs_ref_encode(p, scaled);
-            const bool first = i == 0 && j == 0;
-            for (int k = 0; k < 5; k++) {
+            hs_ref_range_add(&range, &tap);
+            for (int k = 0; k < 5; k++)
                 sum.c[k] += wx[i] * wy[j] * tap.c[k];
-                low.c[k] = first ? tap.c[k] : fminf(low.c[k], tap.c[k]);
-                high.c[k] = first ? tap.c[k] : fmaxf(high.c[k], tap.c[k]);
-            }
         }
     }
-    for (int k = 0; k < 5; k++)
-        sum.c[k] = hs_ref_clamp(sum.c[k], low.c[k], high.c[k]);
+    hs_ref_range_clamp(&range, &sum);
     hs_ref_decode(p, &sum, out);
 }
 

@@ -8,7 +8,7 @@ struct window {
     int x, y;     ///< Floor of the pixel's place between sample centres.
     float fx, fy; ///< Its fraction.
     struct hs_ref_work tap[4][4];
-    struct hs_ref_work low, high;
+    struct hs_ref_range range;
 };
 
 static float gauss(float dx, float dy, float k)
@@ -25,17 +25,13 @@ static void load_window(const struct hs_frame_params *p, const struct hs_ref_pla
     w->y = (int)floorf(v);
     w->fx = u - floorf(u);
     w->fy = v - floorf(v);
+    hs_ref_range_start(&w->range);
     for (int j = 0; j < 4; j++) {
         for (int i = 0; i < 4; i++) {
             const int sx = hs_ref_clampi(w->x + i - 1, 0, p->size.x - 1);
             const int sy = hs_ref_clampi(w->y + j - 1, 0, p->size.y - 1);
-            const struct hs_ref_work t = hs_ref_encode(p, hs_ref_texel(colour, sx, sy));
-            const bool first = i == 0 && j == 0;
-            w->tap[j][i] = t;
-            for (int k = 0; k < 5; k++) {
-                w->low.c[k] = first ? t.c[k] : fminf(w->low.c[k], t.c[k]);
-                w->high.c[k] = first ? t.c[k] : fmaxf(w->high.c[k], t.c[k]);
-            }
+            w->tap[j][i] = hs_ref_encode(p, hs_ref_texel(colour, sx, sy));
+            hs_ref_range_add(&w->range, &w->tap[j][i]);
         }
     }
 }
@@ -53,8 +49,7 @@ static struct hs_ref_work filter_window(const struct window *w)
                 sum.c[k] += wx[i] * wy[j] * w->tap[j][i].c[k];
         }
     }
-    for (int k = 0; k < 5; k++)
-        sum.c[k] = hs_ref_clamp(sum.c[k], w->low.c[k], w->high.c[k]);
+    hs_ref_range_clamp(&w->range, &sum);
     return sum;
 }
 
@@ -149,11 +144,11 @@ static float correct(const struct hs_frame_params *p, const struct window *w,
                 sum.c[k] += g * (w->tap[j][i].c[k] - old.c[k]);
         }
     }
-    for (int k = 0; k < 5; k++) {
-        const float h = history->c[k];
-        history->c[k] = hs_ref_clamp(h + sum.c[k] / fmaxf(total, 1e-9f), fminf(w->low.c[k], h),
-                                     fmaxf(w->high.c[k], h));
-    }
+    struct hs_ref_range range = w->range;
+    hs_ref_range_add(&range, history);
+    for (int k = 0; k < 5; k++)
+        history->c[k] += sum.c[k] / fmaxf(total, 1e-9f);
+    hs_ref_range_clamp(&range, history);
     return total;
 }
 
