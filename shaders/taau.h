@@ -9,8 +9,9 @@
 // Limit of the working range, just above what HS_TAAU_MAX encodes to.
 #define HS_TAAU_RANGE 0.9999924
 
-// prepare: a point whose stored previous depth is nearer than the expected one by more than this
-// share was hidden. The second value holds when no camera tells what to expect.
+// prepare: a point was hidden if the stored previous depth is nearer than expected by more than
+// this share and the surface's own slope. The second value holds when no camera tells what to
+// expect.
 #define HS_TAAU_DEPTH_TOLERANCE 0.01
 #define HS_TAAU_DEPTH_TOLERANCE_FREE 0.03
 

@@ -133,6 +133,26 @@ static bool sample_motion(const struct hs_frame_params *p, const struct hs_ref_p
     return seen;
 }
 
+/**
+ * Depth that the surface gains within a pixel; of two neighbours the smaller step counts, which
+ * stays on the surface at its edges.
+ */
+static float depth_slope(const struct hs_frame_params *p, const struct hs_ref_plane *depth, int x,
+                         int y, float d)
+{
+    const int l = hs_ref_clampi(x - 1, 0, p->size.x - 1);
+    const int r = hs_ref_clampi(x + 1, 0, p->size.x - 1);
+    const int t = hs_ref_clampi(y - 1, 0, p->size.y - 1);
+    const int b = hs_ref_clampi(y + 1, 0, p->size.y - 1);
+    if (d >= HS_REF_F(HS_DEPTH_FAR))
+        return 0;
+    const float dx =
+        fminf(fabsf(depth_at(p, depth, l, y) - d), fabsf(depth_at(p, depth, r, y) - d));
+    const float dy =
+        fminf(fabsf(depth_at(p, depth, x, t) - d), fabsf(depth_at(p, depth, x, b) - d));
+    return dx + dy;
+}
+
 /** How much of the previous depth around the sample's old place allows the sample to be there. */
 static float visibility(const struct hs_frame_params *p, const struct hs_ref_plane *prev, float px,
                         float py, float limit)
@@ -153,8 +173,9 @@ static float visibility(const struct hs_frame_params *p, const struct hs_ref_pla
     return sum;
 }
 
-static float validity(const struct hs_frame_params *p, const struct hs_ref_plane *prev, int x,
-                      int y, const float *motion, float d, float expected)
+static float validity(const struct hs_frame_params *p, const struct hs_ref_plane *depth,
+                      const struct hs_ref_plane *prev, int x, int y, const float *motion, float d,
+                      float expected)
 {
     const float px = (float)x + 0.5f + p->jitter.x + motion[0];
     const float py = (float)y + 0.5f + p->jitter.y + motion[1];
@@ -165,7 +186,8 @@ static float validity(const struct hs_frame_params *p, const struct hs_ref_plane
     // What moves with the camera keeps its own depth, not that of a standing point.
     const float tolerance = hs_ref_has(p, HS_FRAME_CAMERA) ? HS_REF_F(HS_TAAU_DEPTH_TOLERANCE)
                                                            : HS_REF_F(HS_TAAU_DEPTH_TOLERANCE_FREE);
-    return visibility(p, prev, px, py, fminf(expected, d) * (1 - tolerance));
+    const float limit = fminf(expected, d) * (1 - tolerance) - depth_slope(p, depth, x, y, d);
+    return visibility(p, prev, px, py, limit);
 }
 
 void hs_ref_prepare(const struct hs_frame_params *p, const struct hs_state *state,
@@ -180,7 +202,7 @@ void hs_ref_prepare(const struct hs_frame_params *p, const struct hs_state *stat
             float motion[2], expected, valid = 0;
             if (sample_motion(p, &in->motion, x, y, d, motion, &expected) &&
                 !hs_ref_has(p, HS_FRAME_RESET))
-                valid = validity(p, prev_depth, x, y, motion, d, expected);
+                valid = validity(p, &in->depth, prev_depth, x, y, motion, d, expected);
             if (hs_ref_has(p, HS_FRAME_REACTIVE)) {
                 const float r = hs_ref_texel(&in->reactive, x, y)[0];
                 valid *= 1 - (isfinite(r) ? hs_ref_clamp(r, 0, 1) : 0);
