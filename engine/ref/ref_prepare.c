@@ -99,7 +99,7 @@ static bool camera_motion(const struct hs_frame_params *p, float sx, float sy, f
     return true;
 }
 
-/** Motion of the sample at (x, y), render px; false: there is no history for it. */
+/** Motion of the sample at (x, y), render px; false, and zero: there is no history for it. */
 static bool sample_motion(const struct hs_frame_params *p, const struct hs_ref_plane *motion, int x,
                           int y, float d, float *out, float *expected)
 {
@@ -128,9 +128,12 @@ static bool sample_motion(const struct hs_frame_params *p, const struct hs_ref_p
         if (state == HS_REF_MOTION_INVALID || !camera)
             return false;
     }
+    const float limit = (float)(p->size.x + p->size.y);
+    if (!seen || !(fabsf(moved[0]) <= limit) || !(fabsf(moved[1]) <= limit))
+        return false;
     out[0] = moved[0];
     out[1] = moved[1];
-    return seen;
+    return true;
 }
 
 /**
