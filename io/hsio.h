@@ -364,6 +364,7 @@ struct hsio_options {
     enum hsio_window window;   ///< Canvas of EXR planes.
     bool expand_single;        ///< A plain file name with a number stands for its whole sequence.
     bool no_sidecar;           ///< Ignore a frames.json that lies beside the pictures.
+    const char *sidecar;       ///< Use this JSON in place of a frames.json beside the pictures.
     /** Separate files for planes, as patterns of their own (Unreal, Arnold, V-Ray style), matched
      * by frame number; NULL: from the main file. */
     const char *planes[HSIO_PLANE_COUNT];

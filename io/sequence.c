@@ -38,9 +38,23 @@ static int load_description(struct hsio_sequence *s, const char *path)
     return result;
 }
 
+/* Camera data from a file that the caller names. */
+static int load_named_sidecar(struct hsio_sequence *s)
+{
+    const int result = load_description(s, s->options.sidecar);
+
+    if (!result && s->description->lists_files)
+        return hsio_fail(&s->log, HS_ERR_INVALID, "%s lists files of its own: open it instead",
+                         s->options.sidecar);
+    return result;
+}
+
 /* A frames.json beside the pictures, if there is one that describes pictures. */
 static int load_sidecar(struct hsio_sequence *s, const char *any_file)
 {
+    if (s->options.sidecar)
+        return load_named_sidecar(s);
+
     char *folder = hsio_path_folder(any_file);
     char *path = folder ? hsio_path_join(folder, "frames.json") : NULL;
     int result = path ? 0 : no_memory(s);
@@ -326,9 +340,9 @@ static int open_location(struct hsio_sequence *s, const char *location)
 
         if (!json)
             result = no_memory(s);
-        else if (is_file(json) && !s->options.no_sidecar)
+        else if (is_file(json) && !s->options.no_sidecar && !s->options.sidecar)
             result = open_json(s, json);
-        else
+        else if (!s->options.sidecar || !(result = load_named_sidecar(s)))
             result = open_folder(s, folder);
         free(folder);
         free(json);
@@ -440,6 +454,7 @@ int hsio_sequence_open(const char *location, const struct hsio_convention *conv,
         result = resolve_convention(s);
     if (result)
         goto error;
+    s->options.sidecar = NULL;
     s->kind = kind_of(s);
     result = look_at_first(s);
     if (result)

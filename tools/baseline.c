@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Single-frame filters on the CPU, to compare with: nearest and bicubic, both aware of jitter.
+// Scene-linear colour is filtered as x / (1 + x): highlights would ring otherwise.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 struct baseline {
     struct tool_backend base;
-    bool bicubic;
+    bool bicubic, ldr;
     int slots, out_width, out_height;
     struct {
         int width, height;
@@ -50,6 +51,24 @@ static struct taps make_taps(int at, int out_size, int size, float jitter, bool 
     return taps;
 }
 
+#define MAX_COMPRESSED 0.9999f
+
+static float compress(float x, bool linear)
+{
+    if (!isfinite(x))
+        return 0;
+    return linear ? x : x > 0 ? x / (1 + x) : 0;
+}
+
+static float expand(float x, bool linear)
+{
+    if (linear)
+        return x;
+    x = x > 0 ? x : 0;
+    x = x < MAX_COMPRESSED ? x : MAX_COMPRESSED;
+    return x / (1 - x);
+}
+
 static void resample(const struct baseline *b, int slot)
 {
     const struct tool_slot_memory *memory = &b->base.memory[slot];
@@ -57,6 +76,7 @@ static void resample(const struct baseline *b, int slot)
     float *out = (float *)memory->output;
     int width = b->frames[slot].width, height = b->frames[slot].height;
     int count = b->bicubic ? 4 : 1;
+    bool linear = b->ldr || !b->bicubic;
 
     for (int y = 0; y < b->out_height; y++) {
         struct taps rows =
@@ -74,9 +94,11 @@ static void resample(const struct baseline *b, int slot)
                     float w = rows.weight[v] * columns.weight[u];
 
                     for (int c = 0; c < 4; c++)
-                        pixel[c] += w * (isfinite(p[c]) ? p[c] : 0);
+                        pixel[c] += w * compress(p[c], linear || c == 3);
                 }
             }
+            for (int c = 0; c < 4; c++)
+                pixel[c] = expand(pixel[c], linear || c == 3);
         }
     }
 }
@@ -139,6 +161,7 @@ int tool_baseline_create(const struct tool_backend_setup *setup, struct tool_bac
     b->base.messages = messages;
     b->base.destroy = destroy;
     b->bicubic = !strcmp(setup->model, "bicubic");
+    b->ldr = setup->ldr;
     b->slots = setup->slots;
     b->out_width = setup->out_width;
     b->out_height = setup->out_height;

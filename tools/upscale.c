@@ -144,7 +144,7 @@ static int take_frames(struct upscale_request *request, int row, const char *val
     case OPT_RESET_AT:
         return tool_parse_frames("reset-at", value, &request->resets);
     case OPT_FRAMES_JSON:
-        request->frames_json = value;
+        request->sequence.sidecar = value;
         return 0;
     case OPT_NO_FRAMES_JSON:
         request->sequence.no_sidecar = true;

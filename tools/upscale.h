@@ -12,7 +12,7 @@
 /** The command line. */
 struct upscale_request {
     const char *input, *output;
-    const char *model, *device, *convention, *layer, *frames_json;
+    const char *model, *device, *convention, *layer;
     const char *settings[TOOL_MAX_SETTINGS]; ///< key=value
     int setting_count;
     double scale; ///< 0: not given.
@@ -66,15 +66,15 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
 void upscale_plan_finish(struct upscale_plan *plan);
 
 /**
- * Makes the folder of the outputs, checks that it can be written, and names the output of frame
- * `index`, whose main file is `source` (may be NULL). The caller frees `*path`.
+ * Makes the folder of the outputs, checks that it can be written, and names the output of a
+ * frame, whose description may be NULL. The caller frees `*path`.
  * Errors: HS_ERR_IO, HS_ERR_INVALID, after a message.
  */
 int upscale_output_prepare(const struct upscale_request *request,
                            const struct hsio_sequence_info *info);
 int upscale_output_name(const struct upscale_request *request,
-                        const struct hsio_sequence_info *info, int64_t number, const char *source,
-                        char **path);
+                        const struct hsio_sequence_info *info, int64_t number,
+                        const struct hsio_frame_info *frame, char **path);
 /** 1: there and of that size; 0: not there or damaged; negative: of another size. */
 int upscale_output_finished(const char *path, int width, int height);
 

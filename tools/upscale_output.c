@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names of output files, and whether they can be or have been written.
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +101,26 @@ int upscale_output_prepare(const struct upscale_request *request,
     return 0;
 }
 
+/** Puts another number in place of the last one in a name, with the same padding. */
+static int renumber(const char *base, int64_t number, char *name, size_t size)
+{
+    const char *end = strrchr(base, '.'), *start;
+    int length;
+
+    if (!end)
+        end = base + strlen(base);
+    while (end > base && !isdigit((unsigned char)end[-1]))
+        end--;
+    for (start = end; start > base && isdigit((unsigned char)start[-1]);)
+        start--;
+    length = snprintf(name, size, "%.*s%0*lld%s", (int)(start - base), base, (int)(end - start),
+                      (long long)number, end);
+    return length < (int)size ? 0 : HS_ERR_INVALID;
+}
+
 /** File name in an output folder: the input's own, with the number of this frame. */
-static int name_in_folder(const struct hsio_sequence_info *info, int64_t number, const char *source,
-                          char *name, size_t size)
+static int name_in_folder(const struct hsio_sequence_info *info, int64_t number,
+                          const struct hsio_frame_info *frame, char *name, size_t size)
 {
     struct hsio_pattern pattern;
     const char *base = base_name(info->location);
@@ -115,10 +133,13 @@ static int name_in_folder(const struct hsio_sequence_info *info, int64_t number,
                           dot ? (int)(dot - base) : (int)strlen(base), base, (long long)number);
         return length < (int)size ? 0 : HS_ERR_INVALID;
     }
+    if (frame && !frame->held) {
+        length = snprintf(name, size, "%s", base_name(frame->path));
+        return length < (int)size ? 0 : HS_ERR_INVALID;
+    }
     if (hsio_pattern_parse(&pattern, base, NULL) == 0 && pattern.numbered)
         return hsio_pattern_format(&pattern, number, name, size);
-    length = snprintf(name, size, "%s", base_name(source ? source : base));
-    return length < (int)size ? 0 : HS_ERR_INVALID;
+    return renumber(base_name(frame ? frame->path : base), number, name, size);
 }
 
 static bool same_file(const char *a, const char *b)
@@ -130,8 +151,8 @@ static bool same_file(const char *a, const char *b)
 }
 
 int upscale_output_name(const struct upscale_request *request,
-                        const struct hsio_sequence_info *info, int64_t number, const char *source,
-                        char **path)
+                        const struct hsio_sequence_info *info, int64_t number,
+                        const struct hsio_frame_info *frame, char **path)
 {
     char name[PATH_BYTES], folder[PATH_BYTES], whole[2 * PATH_BYTES + 2];
     struct hsio_pattern pattern;
@@ -144,13 +165,13 @@ int upscale_output_name(const struct upscale_request *request,
     } else {
         err = output_folder(request->output, folder, sizeof(folder));
         if (!err)
-            err = name_in_folder(info, number, source, name, sizeof(name));
+            err = name_in_folder(info, number, frame, name, sizeof(name));
         if (!err)
             snprintf(whole, sizeof(whole), "%s/%s", folder, name);
     }
     if (err < 0)
         return err;
-    if (source && same_file(whole, source)) {
+    if (frame && same_file(whole, frame->path)) {
         tool_error("the output %s would replace its own input; choose another OUT", whole);
         return HS_ERR_INVALID;
     }

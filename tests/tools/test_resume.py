@@ -30,7 +30,7 @@ class Resume(common.Case):
     def finished(self):
         if not os.path.isdir(self.path("out")):
             return []
-        return [name for name in self.names("out") if name.startswith("f_")]
+        return [name for name in self.names("out") if name.endswith(".exr")]
 
     def stop_after(self, count, number):
         """Starts a run and sends a signal once so many frames are there."""
