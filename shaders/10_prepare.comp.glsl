@@ -81,7 +81,7 @@ bool camera_motion(vec2 s, float d, out vec2 moved, out float expected)
     return true;
 }
 
-// Motion of the sample at p, render px; false: there is no history for it.
+// Motion of the sample at p, render px; false, and zero: there is no history for it.
 bool sample_motion(ivec2 p, float d, out vec2 moved, out float expected)
 {
     const vec2 s = vec2(p) + 0.5 + params.jitter.xy;
@@ -105,8 +105,25 @@ bool sample_motion(ivec2 p, float d, out vec2 moved, out float expected)
         if (kind == MOTION_INVALID || !camera)
             return false;
     }
+    const float limit = float(params.size.x + params.size.y);
+    if (!seen || !(abs(by_camera.x) <= limit) || !(abs(by_camera.y) <= limit))
+        return false;
     moved = by_camera;
-    return seen;
+    return true;
+}
+
+// Depth that the surface gains within a pixel; of two neighbours the smaller step counts, which
+// stays on the surface at its edges.
+float depth_slope(ivec2 p, float d)
+{
+    if (d >= HS_DEPTH_FAR)
+        return 0.0;
+    const ivec2 low = max(p - 1, ivec2(0)), high = min(p + 1, params.size.xy - 1);
+    const float dx = min(abs(linear_depth(ivec2(low.x, p.y)) - d),
+                         abs(linear_depth(ivec2(high.x, p.y)) - d));
+    const float dy = min(abs(linear_depth(ivec2(p.x, low.y)) - d),
+                         abs(linear_depth(ivec2(p.x, high.y)) - d));
+    return dx + dy;
 }
 
 // How much of the previous depth around the old place q, render px, allows the sample to be there.
@@ -136,7 +153,7 @@ float validity(ivec2 p, vec2 moved, float d, float expected)
     // What moves with the camera keeps its own depth, not that of a standing point.
     const float tolerance =
         has(HS_FRAME_CAMERA) ? HS_TAAU_DEPTH_TOLERANCE : HS_TAAU_DEPTH_TOLERANCE_FREE;
-    return visibility(q, min(expected, d) * (1.0 - tolerance));
+    return visibility(q, min(expected, d) * (1.0 - tolerance) - depth_slope(p, d));
 }
 
 void main()
