@@ -81,6 +81,30 @@ static int check(const struct hs_scenes *scenes, const struct hs_clip_params *p)
     return check_mesh(scenes, p->mesh);
 }
 
+/** The picture is all the light from outside; direct mode knows the means of its halves. */
+static void surround(struct sky *sky, const struct hs_scenes_environment *e)
+{
+    double sum[2][4] = {{0}};
+    for (uint32_t y = 0; y < e->height; y++) {
+        const double weight = sin(3.14159265 * (y + 0.5) / e->height);
+        double *half = sum[2 * y >= e->height];
+        for (uint32_t x = 0; x < e->width; x++) {
+            for (uint32_t k = 0; k < 3; k++)
+                half[k] += weight * e->pixels[3 * ((size_t)y * e->width + x) + k];
+            half[3] += weight;
+        }
+    }
+    struct vec3 means[2];
+    for (int i = 0; i < 2; i++) {
+        const double k = sum[i][3] > 0 ? 1 / sum[i][3] : 0;
+        means[i] = v3((float)(sum[i][0] * k), (float)(sum[i][1] * k), (float)(sum[i][2] * k));
+    }
+    sky->ambient_up = means[0];
+    sky->ambient_down = means[1];
+    sky->sun_radiance = v3(0, 0, 0);
+    sky->fog_density = 0;
+}
+
 static int create_scratch(struct hs_clip *c)
 {
     const struct scene *s = &c->scene;
@@ -178,6 +202,8 @@ int hs_clip_create(struct hs_scenes *scenes, const struct hs_clip_params *params
     err = scene_build(&c->scene, &c->params, scenes->log);
     if (err)
         goto error;
+    if (c->params.environment)
+        surround(&c->scene.sky, c->params.environment);
     c->input_passes = (c->params.spp + SAMPLES_PER_PASS - 1) / SAMPLES_PER_PASS;
     c->reference_passes = (c->params.reference_spp + SAMPLES_PER_PASS - 1) / SAMPLES_PER_PASS;
     pack_layout(c);

@@ -193,32 +193,28 @@ int hs_clip_frame(const struct hs_clip *clip, uint32_t frame, struct hs_clip_inf
 /** The parameters with every default filled in; pointers in it are NULL. Thread: safe. */
 const struct hs_clip_params *hs_clip_settings(const struct hs_clip *clip);
 
-/** An image that a frame is written to: a view of one level and layer with STORAGE usage. */
-struct hs_clip_image {
-    /** VK_NULL_HANDLE: not wanted. In layout GENERAL. Any float or UNORM colour format. */
-    VkImageView view;
-};
-
 /**
- * Where one frame goes. All but `reference` have render size.
+ * Where one frame goes: views of one level and one layer with STORAGE usage, in layout GENERAL, of
+ * any float or UNORM colour format. VK_NULL_HANDLE: not wanted.
  *
+ * Shape: render size; `reference` has output size.
  * Units: colour and reference linear Rec.709 radiance, alpha premultiplied; depth metres along
  * the view axis, +Inf where nothing is hit; motion previous minus current position in render
  * pixels, +x right, +y down, without jitter; normal world space in xyz and roughness in w;
  * hit distance metres along the mirror direction, 0 where there is none, +Inf into the sky.
  */
 struct hs_clip_planes {
-    struct hs_clip_image colour;
-    struct hs_clip_image depth;
-    struct hs_clip_image motion;
-    struct hs_clip_image normal;
-    struct hs_clip_image roughness;
-    struct hs_clip_image diffuse_albedo;
-    struct hs_clip_image specular_albedo;
-    struct hs_clip_image hit_distance;
-    struct hs_clip_image alpha;
+    VkImageView colour;
+    VkImageView depth;
+    VkImageView motion;
+    VkImageView normal;
+    VkImageView roughness;
+    VkImageView diffuse_albedo;
+    VkImageView specular_albedo;
+    VkImageView hit_distance;
+    VkImageView alpha;
     /** Output size. */
-    struct hs_clip_image reference;
+    VkImageView reference;
 };
 
 struct hs_clip_job {

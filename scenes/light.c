@@ -87,9 +87,9 @@ void look_weather(struct scene *s, enum weather weather, float sun_turn)
     const struct vec3 lit = add(mul(sky->ambient_up, 0.9f), mul(sun, sinf(height) / PI_F));
     sky->ambient_down = scale3(lit, v3(0.24f, 0.21f, 0.17f));
     sky->fog = mix3(sky->horizon, sky->zenith, 0.2f);
-    sky->fog_density = random_log(r, 0.0006f, 0.012f);
-    if (random_chance(r, 0.12f))
-        sky->fog_density *= 6;
+    sky->fog_density = random_log(r, 0.0005f, 0.008f);
+    if (random_chance(r, 0.08f))
+        sky->fog_density *= 3;
     if (random_chance(r, 0.4f))
         s->flags |= SCENE_FLAG_SOFT_LIGHTS;
     s->reach = 2.5f;
@@ -205,6 +205,6 @@ void look_expose(struct scene *s, float key)
     }
     // Renderers disagree about the unit of radiance by orders of magnitude.
     const float k = random_log(&s->rng, 0.25f, 4);
-    s->exposure = clampf(key / fmaxf(0.35f * light, 1e-4f), 0.05f, 60.f) / k;
+    s->exposure = clampf(key / fmaxf(0.22f * light, 1e-4f), 0.05f, 60.f) / k;
     scale_light(s, k);
 }

@@ -13,21 +13,31 @@ static void sway(struct scene *s, struct mesh *mesh, float size, float reach)
     mesh->deform_reach = reach;
 }
 
+/** A crown of unit size; trees of one scene share a few. */
+static int32_t crown_mesh(struct scene *s, float leaf, bool cone)
+{
+    struct random *r = &s->rng;
+    uint32_t *count = &s->crown_count[cone];
+    int32_t *crowns = s->crowns + (cone ? 4 : 0);
+    if (*count && random_chance(r, (float)*count / 4.f))
+        return crowns[random_int(r, 0, (int)*count - 1)];
+    struct mesh mesh = {0};
+    const float leaves = clampf(random_in(r, 4.f, 7.f) / (leaf * leaf), 150, 1400);
+    if (!mesh_crown(&mesh, r, (uint32_t)leaves, leaf, cone))
+        s->failed = true;
+    sway(s, &mesh, random_in(r, 0.01f, 0.04f), 1);
+    crowns[*count] = scene_mesh(s, &mesh);
+    return crowns[(*count)++];
+}
+
 static void crown(struct scene *s, int32_t node, uint32_t m, struct vec3 p, struct vec3 half,
                   bool cone)
 {
     struct random *r = &s->rng;
-    struct mesh mesh = {0};
-    const float wide = fmaxf(half.x, half.z);
-    const float leaf =
-        clampf(fmaxf(0.07f * random_in(r, 0.7f, 1.6f), 0.8f * s->pixel / wide), 0.05f, 0.3f);
-    const uint32_t count = (uint32_t)clampf(random_in(r, 4.f, 7.f) / (leaf * leaf), 150, 1400);
-    if (!mesh_crown(&mesh, r, count, leaf, cone))
-        s->failed = true;
-    for (uint32_t i = 0; i < mesh.vertex_count; i++)
-        mesh.position[i] = mesh.rest[i] = add(scale3(mesh.position[i], half), v3(0, 0, half.z));
-    sway(s, &mesh, half.z * random_in(r, 0.01f, 0.05f), 2 * half.z);
-    mesh_item(s, node, m, scene_mesh(s, &mesh), rows_move(sub(p, v3(0, 0, half.z))), 1);
+    const float wide = fmaxf(half.x, half.z), fine = 0.07f * random_in(r, 0.7f, 1.6f);
+    const float leaf = clampf(fmaxf(fine, 0.8f * s->pixel / wide), 0.05f, 0.3f);
+    const struct rows local = rows_mul(rows_move(p), rows_turn(v3(0, 0, 1), random_in(r, 0, 6)));
+    mesh_item(s, node, m, crown_mesh(s, leaf, cone), local, 1)->half = half;
     if (cone)
         return;
     // The core keeps light from shining straight through.

@@ -88,6 +88,25 @@ static void street_parts(struct scene *s, int32_t world, float half)
                   random_in(r, 9, 14));
 }
 
+/** Along the road, across it from the other side, or up at the houses. */
+static void street_view(struct scene *s, float yaw, float half)
+{
+    struct random *r = &s->rng;
+    const float side = random_sign(r), pick = random_unit(r);
+    const struct vec3 along = v3(cosf(yaw), sinf(yaw), 0), across = v3(-sinf(yaw), cosf(yaw), 0);
+    struct shot *shot = look_shot(s, v3(0, 0, 1.5f), yaw, 0);
+    float x = random_in(r, -6, 2), y = side * half * random_in(r, 0, 1.3f);
+    float to_x = x + s->distance, to_y = random_in(r, -1, 1) * half, to_z = random_in(r, 1, 3);
+    if (pick > 0.45f) {
+        y = side * (half + random_in(r, 0.5f, 3));
+        to_y = -side * (half + random_in(r, 0, 4));
+        to_x = x + (y - to_y) * side * random_in(r, -1.2f, 1.2f);
+        to_z = pick > 0.85f ? random_in(r, 3, 8) : random_in(r, 0.8f, 2);
+    }
+    shot->eye = add(add(mul(along, x), mul(across, y)), v3(0, 0, random_in(r, 1.1f, 2.2f)));
+    shot->target = add(add(mul(along, to_x), mul(across, to_y)), v3(0, 0, to_z));
+}
+
 void street(struct scene *s)
 {
     struct random *r = &s->rng;
@@ -100,9 +119,8 @@ void street(struct scene *s)
     const int32_t world = scene_place(s, -1, v3(0, 0, 0), yaw);
     street_parts(s, world, half);
     foreground(s, yaw, 0.2f);
-    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 1.2f, 3)),
-                                  yaw + random_in(r, -0.35f, 0.35f), random_in(r, -0.03f, 0.2f));
-    shot->eye.z = fmaxf(shot->eye.z, random_in(r, 0.9f, 2));
+    street_view(s, yaw, half);
+    struct shot *shot = &s->shots[0];
     camera_move(s, shot);
     look_expose(s, random_in(r, 0.14f, 0.24f));
 }
@@ -146,11 +164,10 @@ void night_street(struct scene *s)
     }
     s->sky.ambient_up = mul(v3(0.5f, 0.6f, 1), random_in(r, 0.015f, 0.05f));
     s->sky.ambient_down = mul(v3(1, 0.7f, 0.45f), random_in(r, 0.015f, 0.05f));
-    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 1.2f, 2.4f)),
-                                  yaw + random_in(r, -0.3f, 0.3f), random_in(r, 0, 0.12f));
-    shot->eye.z = fmaxf(shot->eye.z, 1);
+    street_view(s, yaw, half);
+    struct shot *shot = &s->shots[0];
     camera_move(s, shot);
-    look_expose(s, random_in(r, 0.05f, 0.1f));
+    look_expose(s, random_in(r, 0.1f, 0.18f));
 }
 
 static void scatter(struct scene *s, object_fn *const *things, const float *sizes, int thing_count,
@@ -232,7 +249,7 @@ void landscape(struct scene *s)
     const float yaw = random_in(r, 0, 2 * PI_F);
     look_weather(s, random_weather(s), yaw + random_in(r, -1.6f, 1.6f));
     look_lens(s, random_log(r, 14, 32), random_log(r, 0.4f, 0.9f));
-    s->sky.fog_density = random_log(r, 0.0012f, 0.01f);
+    s->sky.fog_density = random_log(r, 0.0006f, 0.004f);
     const uint32_t terrain = random_bits(r);
     const float height = random_log(r, 10, 60), flat = random_in(r, 10, 22);
     struct mesh mesh = {0};

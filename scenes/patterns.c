@@ -236,10 +236,10 @@ static void build_unlit(struct scene *s)
                           .horizon = {0.3f, 0.4f, 0.6f},
                           .below = {0.3f, 0.4f, 0.6f}};
     s->reach = 1;
-    const uint32_t m = mat_glow(s, v3(0.9f, 0.8f, 0.6f), SCENE_TEX_NOISE, repeat_of(s, 24));
+    const uint32_t m = mat_glow(s, v3(0.9f, 0.8f, 0.6f), SCENE_TEX_NOISE, repeat_of(s, 60));
     const int32_t node = scene_place(s, -1, v3(0, 0, 0), 0);
     quad(s, node, m, rows_identity(), 30, 30);
-    const uint32_t other = mat_glow(s, v3(0.3f, 0.6f, 1), SCENE_TEX_NOISE, repeat_of(s, 18));
+    const uint32_t other = mat_glow(s, v3(0.3f, 0.6f, 1), SCENE_TEX_NOISE, repeat_of(s, 50));
     for (int i = 0; i < 3; i++) {
         const int32_t mover = scene_place(s, -1, v3(-1.3f + 1.3f * (float)i, 0, 0.6f), 0);
         s->nodes[mover].spin = 0.01f * (float)i;

@@ -16,16 +16,16 @@ static void barrier(const struct hs_scenes *s, VkCommandBuffer cmd, VkPipelineSt
 
 static void list_views(const struct hs_clip_planes *planes, VkImageView views[SCENE_PLANE_COUNT])
 {
-    views[SCENE_PLANE_COLOUR] = planes->colour.view;
-    views[SCENE_PLANE_DEPTH] = planes->depth.view;
-    views[SCENE_PLANE_MOTION] = planes->motion.view;
-    views[SCENE_PLANE_NORMAL] = planes->normal.view;
-    views[SCENE_PLANE_ROUGHNESS] = planes->roughness.view;
-    views[SCENE_PLANE_DIFFUSE] = planes->diffuse_albedo.view;
-    views[SCENE_PLANE_SPECULAR] = planes->specular_albedo.view;
-    views[SCENE_PLANE_HIT_DISTANCE] = planes->hit_distance.view;
-    views[SCENE_PLANE_ALPHA] = planes->alpha.view;
-    views[SCENE_PLANE_REFERENCE] = planes->reference.view;
+    views[SCENE_PLANE_COLOUR] = planes->colour;
+    views[SCENE_PLANE_DEPTH] = planes->depth;
+    views[SCENE_PLANE_MOTION] = planes->motion;
+    views[SCENE_PLANE_NORMAL] = planes->normal;
+    views[SCENE_PLANE_ROUGHNESS] = planes->roughness;
+    views[SCENE_PLANE_DIFFUSE] = planes->diffuse_albedo;
+    views[SCENE_PLANE_SPECULAR] = planes->specular_albedo;
+    views[SCENE_PLANE_HIT_DISTANCE] = planes->hit_distance;
+    views[SCENE_PLANE_ALPHA] = planes->alpha;
+    views[SCENE_PLANE_REFERENCE] = planes->reference;
 }
 
 static uint32_t wanted_planes(const VkImageView *views)

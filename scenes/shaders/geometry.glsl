@@ -21,10 +21,11 @@ vec2 map_uv(uint map, vec3 metres, vec3 normal, vec3 scale)
         return metres.xy;
     if (map == SCENE_MAP_CYLINDER)
         return vec2(atan(metres.y, metres.x) * max(scale.x, scale.y), metres.z);
-    vec3 a = abs(normal);
+    // u and v turn counter-clockwise as seen from outside, so letters are not mirrored.
+    vec3 a = abs(normal), p = metres * vec3(-sign(normal.y), sign(normal.x), 1.0);
     if (a.x > a.y && a.x > a.z)
-        return metres.yz;
-    return a.y > a.z ? metres.xz : metres.xy;
+        return p.yz;
+    return a.y > a.z ? p.xz : vec2(metres.x * sign(normal.z), metres.y);
 }
 
 vec3 reciprocal(vec3 d)

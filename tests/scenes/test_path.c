@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/** Path mode: converges without bias; noise is new every frame, or fixed; fireflies. */
+#include "rig.h"
+
+#include "test.h"
+
+#define W 40
+#define H 40
+
+static struct hs_clip_params box_scene(uint32_t spp)
+{
+    return (struct hs_clip_params){.pattern = "box",
+                                   .mode = HS_SCENES_PATH,
+                                   .spp = spp,
+                                   .render_width = W,
+                                   .render_height = H,
+                                   .width = W,
+                                   .height = H,
+                                   .still = true,
+                                   .no_jitter = true};
+}
+
+static void add_frame(struct rig *rig, const struct hs_clip_params *params, uint32_t frame,
+                      double *sum)
+{
+    struct hs_clip *clip = rig_clip(rig, params);
+    struct rig_frame f;
+    rig_render(rig, clip, frame, 1u << RIG_COLOUR, &f);
+    for (uint32_t i = 0; i < W * H; i++) {
+        for (int c = 0; c < 3; c++)
+            sum[3 * i + c] += f.planes[RIG_COLOUR][4 * i + c];
+    }
+    rig_free(&f);
+    hs_clip_destroy(&clip);
+}
+
+/**
+ * The error against a picture of many samples falls with the square root of the samples, and the
+ * mean over the picture agrees: no bias that more samples would show.
+ */
+static void converges(struct test_rng *rng)
+{
+    (void)rng;
+    struct rig rig;
+    if (!rig_open(&rig))
+        TEST_SKIP("no Vulkan device with validation");
+    static double truth[W * H * 3], few[W * H * 3], more[W * H * 3];
+    struct hs_clip_params params = box_scene(512);
+    memset(truth, 0, sizeof(truth));
+    add_frame(&rig, &params, 1000, truth);
+    double error[2] = {0}, mean[3] = {0};
+    for (int n = 0; n < 2; n++) {
+        params = box_scene(n ? 64 : 4);
+        double *sum = n ? more : few;
+        memset(sum, 0, sizeof(few));
+        add_frame(&rig, &params, 3, sum);
+        for (uint32_t i = 0; i < W * H * 3; i++) {
+            // The lamp itself is exact and bright.
+            error[n] += truth[i] < 3 ? (sum[i] - truth[i]) * (sum[i] - truth[i]) : 0;
+            mean[n] += sum[i];
+            mean[2] += n ? 0 : truth[i];
+        }
+    }
+    const double ratio = sqrt(error[1] / error[0]);
+    printf("rms error: 64 spp is %.3f of 4 spp; means %.4f %.4f %.4f\n", ratio,
+           mean[0] / (W * H * 3), mean[1] / (W * H * 3), mean[2] / (W * H * 3));
+    // 16 times the samples: a quarter; the picture of 512 samples has noise of its own.
+    REQUIRE_FLOAT_LE(ratio, 0.33);
+    REQUIRE(ratio > 0.18);
+    REQUIRE_NEAR(mean[0] / mean[2], 1, 0.02);
+    REQUIRE_NEAR(mean[1] / mean[2], 1, 0.006);
+    rig_close(&rig);
+}
+
+/** Under uniform light of radiance 1 nothing sends out more than 1, and white things nearly that. */
+static void furnace(struct test_rng *rng)
+{
+    (void)rng;
+    struct rig rig;
+    if (!rig_open(&rig))
+        TEST_SKIP("no Vulkan device with validation");
+    static const float sky[3 * 2 * 2] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct hs_clip_params params = box_scene(128);
+    params.pattern = "smooth";
+    params.environment = &(struct hs_scenes_environment){sky, 2, 2};
+    struct hs_clip *clip = rig_clip(&rig, &params);
+    struct rig_frame f;
+    rig_render(&rig, clip, 0, RIG_INPUT, &f);
+    double sum = 0, least = 0, count = 0;
+    for (uint32_t i = 0; i < W * H; i++) {
+        const float c = f.planes[RIG_COLOUR][4 * i + 1];
+        if (isinf(f.planes[RIG_DEPTH][i])) {
+            REQUIRE_NEAR(c, 1, 1e-4);
+            continue;
+        }
+        // Noise of 128 samples: one pixel may pass 1 by a little.
+        REQUIRE_FLOAT_LE(c, 1.25);
+        sum += c;
+        least += f.planes[RIG_DIFFUSE][4 * i + 1];
+        count++;
+    }
+    printf("furnace: mean %.4f, diffuse albedo %.4f\n", sum / count, least / count);
+    REQUIRE_GT(count, W * H / 2);
+    REQUIRE_FLOAT_LE(sum / count, 1);
+    // Albedos below 1 near by and the single-scattering lobe take some; most must be there.
+    REQUIRE(sum > 0.85 * least);
+    rig_free(&f);
+    hs_clip_destroy(&clip);
+    rig_close(&rig);
+}
+
+static void noise_seeds(struct test_rng *rng)
+{
+    (void)rng;
+    struct rig rig;
+    if (!rig_open(&rig))
+        TEST_SKIP("no Vulkan device with validation");
+    struct hs_clip_params params = box_scene(1);
+    for (int fixed = 0; fixed < 2; fixed++) {
+        params.fixed_noise = fixed;
+        struct hs_clip *clip = rig_clip(&rig, &params);
+        struct rig_frame a, b;
+        rig_render(&rig, clip, 1, 1u << RIG_COLOUR, &a);
+        rig_render(&rig, clip, 2, 1u << RIG_COLOUR, &b);
+        REQUIRE_EQ(!memcmp(a.planes[0], b.planes[0], W * H * 16), fixed);
+        rig_free(&a);
+        rig_free(&b);
+        hs_clip_destroy(&clip);
+    }
+    uint32_t bright[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        params.fireflies = k ? 0.05f : 0;
+        params.firefly_gain = 1000;
+        struct hs_clip *clip = rig_clip(&rig, &params);
+        struct rig_frame f;
+        rig_render(&rig, clip, 1, 1u << RIG_COLOUR, &f);
+        for (uint32_t i = 0; i < W * H; i++)
+            bright[k] += f.planes[0][4 * i + 1] > 100;
+        rig_free(&f);
+        hs_clip_destroy(&clip);
+    }
+    REQUIRE_EQ(bright[0], 0);
+    REQUIRE_GT(bright[1], W * H / 60);
+    REQUIRE_LT(bright[1], W * H / 12);
+    rig_close(&rig);
+}
+
+static const struct test_case cases[] = {
+    {"converges", converges},
+    {"furnace", furnace},
+    {"noise_seeds", noise_seeds},
+};
+
+TEST_MAIN(cases)
