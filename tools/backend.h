@@ -10,6 +10,7 @@
 
 #include <hindsight/hindsight.h>
 
+#include "hsframe.h"
 #include "hsio.h"
 
 /** What all frames have in common. */
@@ -38,10 +39,7 @@ struct tool_slot_memory {
 
 /** What one frame adds to its description. */
 struct tool_frame_options {
-    bool auto_exposure;
-    float exposure;  ///< 0: as the frame says, else 1.
-    float sharpness; ///< Negative: as the frame says.
-    bool reset;
+    struct hsframe_options frame;
     bool read_back; ///< The output will be read.
 };
 

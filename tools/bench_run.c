@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend.h"
 #include "bench.h"
-#include "frame_setup.h"
+#include "hsframe.h"
 #include "report.h"
 #include "vkdev.h"
 
@@ -47,7 +48,7 @@ static int upload(struct run *run, struct set *set, enum hsio_plane plane, enum 
     VkCommandBuffer cmd;
     size_t bytes = (size_t)width * (size_t)height * hsio_format_bytes(format);
     int err =
-        vkdev_image_create(&run->dev, tool_vk_format(format), (uint32_t)width, (uint32_t)height,
+        vkdev_image_create(&run->dev, hsframe_vk_format(format), (uint32_t)width, (uint32_t)height,
                            VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
                                VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
                            image);
@@ -134,15 +135,15 @@ end:
 
 static int read_set(struct run *run, struct set *set, int index)
 {
-    const struct tool_frame_options options = {.sharpness = -1};
+    const struct hsframe_options options = {.sharpness = -1};
     const struct hsio_frame_info *info;
     int err = hsio_frame_open(run->seq, index, &set->source);
 
     if (err < 0)
         return err;
     info = hsio_frame_info(set->source);
-    err = tool_frame_setup(info, &options, run->bench->size[0], run->bench->size[1], &set->camera,
-                           &set->frame);
+    err = hsframe_setup(info, &options, run->bench->size[0], run->bench->size[1], tool_log(),
+                        &set->camera, &set->frame);
     for (int i = 0; !err && i < TOOL_USED_PLANES; i++) {
         enum hsio_plane p = tool_used_planes[i];
         const struct hsio_plane_info *plane = &info->planes[p];

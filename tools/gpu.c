@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "frame_setup.h"
+#include "hsframe.h"
 #include "report.h"
 #include "vkdev.h"
 
@@ -88,7 +88,7 @@ static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, 
         slot->offsets[p] = bytes;
         bytes += (memory->input_bytes[p] + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
         err =
-            vkdev_image_create(&gpu->dev, tool_vk_format(setup->planes[p].format),
+            vkdev_image_create(&gpu->dev, hsframe_vk_format(setup->planes[p].format),
                                (uint32_t)setup->planes[p].width, (uint32_t)setup->planes[p].height,
                                VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
                                    VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
@@ -118,7 +118,7 @@ static int make_slot(struct gpu *gpu, const struct tool_backend_setup *setup, in
     int err = make_inputs(gpu, setup, index);
 
     if (!err)
-        err = vkdev_image_create(&gpu->dev, tool_vk_format(format), (uint32_t)setup->out_width,
+        err = vkdev_image_create(&gpu->dev, hsframe_vk_format(format), (uint32_t)setup->out_width,
                                  (uint32_t)setup->out_height,
                                  VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                                      VK_IMAGE_USAGE_TRANSFER_DST_BIT,
@@ -259,7 +259,8 @@ static int submit(struct tool_backend *backend, int index, const struct hsio_fra
     struct hs_image *images[HSIO_PLANE_COUNT] = {0};
     struct hs_camera camera;
     struct hs_frame frame;
-    int err = tool_frame_setup(info, options, gpu->out_width, gpu->out_height, &camera, &frame);
+    int err = hsframe_setup(info, &options->frame, gpu->out_width, gpu->out_height, tool_log(),
+                            &camera, &frame);
 
     if (err < 0)
         return err;

@@ -154,10 +154,11 @@ static int submit_item(struct pipeline *p, int number, struct upscale_watch *wat
     const struct upscale_item *item = &p->plan->items[number];
     struct slot *slot = slot_of(p, number);
     const struct tool_frame_options options = {
-        .auto_exposure = p->request->auto_exposure,
-        .exposure = p->request->exposure > 0 ? (float)p->request->exposure : slot->input.exposure,
-        .sharpness = (float)p->request->sharpness,
-        .reset = item->reset,
+        .frame.auto_exposure = p->request->auto_exposure,
+        .frame.exposure =
+            p->request->exposure > 0 ? (float)p->request->exposure : slot->input.exposure,
+        .frame.sharpness = (float)p->request->sharpness,
+        .frame.reset = item->reset,
         .read_back = item->write,
     };
     int err;

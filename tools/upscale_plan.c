@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame_setup.h"
+#include "hsframe.h"
 #include "interrupt.h"
 #include "report.h"
 #include "upscale.h"
@@ -137,7 +137,7 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
     if (!err && info) {
         err = check_frame_size(plan, info, warned);
         if (!err)
-            err = tool_frame_check(info, plan->setup.out_width, plan->setup.out_height);
+            err = hsframe_check(info, plan->setup.out_width, plan->setup.out_height, tool_log());
         if (!err)
             include_frame(&plan->setup, info);
     }

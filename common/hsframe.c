@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "frame_setup.h"
+#include "hsframe.h"
 
 #include <math.h>
-
-#include "report.h"
 
 /** Distance that relative depth tests do not depend on; used where files do not tell. */
 #define UNKNOWN_NEAR 0.1f
 
-VkFormat tool_vk_format(enum hsio_format format)
+VkFormat hsframe_vk_format(enum hsio_format format)
 {
     switch (format) {
     case HSIO_FORMAT_R16F:
@@ -29,39 +27,45 @@ VkFormat tool_vk_format(enum hsio_format format)
 }
 
 static int check_size(const struct hsio_frame_info *info, enum hsio_plane plane, int width,
-                      int height)
+                      int height, const struct hs_log *log)
 {
     const struct hsio_plane_info *p = &info->planes[plane];
 
     if (!p->present || (p->width == width && p->height == height))
         return 0;
-    tool_error("frame %lld, %s: expected %dx%d, found %dx%d in %s", (long long)info->number,
-               hsio_plane_name(plane), width, height, p->width, p->height, p->path);
+    hs_log_message(log, HS_LOG_ERROR, "frame %lld, %s: expected %dx%d, found %dx%d in %s",
+                   (long long)info->number, hsio_plane_name(plane), width, height, p->width,
+                   p->height, p->path);
     return HS_ERR_INVALID;
 }
 
-int tool_frame_check(const struct hsio_frame_info *info, int out_width, int out_height)
+int hsframe_check(const struct hsio_frame_info *info, int out_width, int out_height,
+                  const struct hs_log *log)
 {
     bool display = info->convention->motion.resolution == HSIO_RESOLUTION_DISPLAY;
     int err;
 
     if (!info->planes[HSIO_PLANE_COLOR].present) {
-        tool_error("frame %lld: no colour in %s; see hindsight inspect, --convention and --layer",
-                   (long long)info->number, info->path);
+        hs_log_message(log, HS_LOG_ERROR,
+                       "frame %lld: no colour in %s; see hindsight inspect, and set a convention "
+                       "or a layer that fits",
+                       (long long)info->number, info->path);
         return HS_ERR_INVALID;
     }
     if (!(fabsf(info->jitter_px[0]) <= 1 && fabsf(info->jitter_px[1]) <= 1)) {
-        tool_error("frame %lld: a jitter of (%g, %g) pixels is out of range -1 to 1; see "
-                   "--set jitter.unit",
-                   (long long)info->number, (double)info->jitter_px[0], (double)info->jitter_px[1]);
+        hs_log_message(log, HS_LOG_ERROR,
+                       "frame %lld: a jitter of (%g, %g) pixels is out of range -1 to 1; see "
+                       "the key jitter.unit of the convention",
+                       (long long)info->number, (double)info->jitter_px[0],
+                       (double)info->jitter_px[1]);
         return HS_ERR_INVALID;
     }
-    err = check_size(info, HSIO_PLANE_DEPTH, info->width, info->height);
+    err = check_size(info, HSIO_PLANE_DEPTH, info->width, info->height, log);
     if (!err)
-        err = check_size(info, HSIO_PLANE_REACTIVE, info->width, info->height);
+        err = check_size(info, HSIO_PLANE_REACTIVE, info->width, info->height, log);
     if (!err)
         err = check_size(info, HSIO_PLANE_MOTION, display ? out_width : info->width,
-                         display ? out_height : info->height);
+                         display ? out_height : info->height, log);
     return err;
 }
 
@@ -133,11 +137,11 @@ static struct hs_depth_params depth_params(const struct hsio_frame_info *info)
     return params;
 }
 
-int tool_frame_setup(const struct hsio_frame_info *info, const struct tool_frame_options *options,
-                     int out_width, int out_height, struct hs_camera *camera,
-                     struct hs_frame *frame)
+int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_options *options,
+                  int out_width, int out_height, const struct hs_log *log, struct hs_camera *camera,
+                  struct hs_frame *frame)
 {
-    int err = tool_frame_check(info, out_width, out_height);
+    int err = hsframe_check(info, out_width, out_height, log);
 
     if (err < 0)
         return err;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/** From a frame as files describe it to a frame as the engine wants it: the one place for that. */
+#ifndef HSFRAME_H
+#define HSFRAME_H
+
+#include <stdbool.h>
+
+#include <hindsight/frame.h>
+
+#include "hsio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a user may add to a frame's description. */
+struct hsframe_options {
+    bool auto_exposure;
+    float exposure;  ///< 0: as the frame says, else 1.
+    float sharpness; ///< Negative: as the frame says.
+    bool reset;      ///< A cut, whatever the frame says.
+};
+
+/**
+ * Fills everything of `frame` but its images.
+ *
+ * `camera` is storage for the frame's camera and must live as long as the frame.
+ * Thread: safe.
+ * Errors: HS_ERR_INVALID a plane's size or the jitter does not fit; the log says which.
+ */
+int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_options *options,
+                  int out_width, int out_height, const struct hs_log *log, struct hs_camera *camera,
+                  struct hs_frame *frame);
+
+/** Checks that the planes of a frame fit to each other. Thread: safe. Errors: as above. */
+int hsframe_check(const struct hsio_frame_info *info, int out_width, int out_height,
+                  const struct hs_log *log);
+
+/** The Vulkan format of the pixels. Thread: safe. */
+VkFormat hsframe_vk_format(enum hsio_format format);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
