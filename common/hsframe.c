@@ -137,6 +137,18 @@ static struct hs_depth_params depth_params(const struct hsio_frame_info *info)
     return params;
 }
 
+static struct hs_exposure_params exposure_params(const struct hsio_frame_info *info,
+                                                 const struct hsframe_options *options)
+{
+    struct hs_exposure_params params = {.mode = HS_EXPOSURE_GIVEN, .value = options->exposure};
+
+    if (!options->auto_exposure && params.value <= 0 && info->has_exposure)
+        params.value = info->exposure;
+    if (options->auto_exposure || !(params.value > 0))
+        params = (struct hs_exposure_params){.mode = HS_EXPOSURE_AUTO};
+    return params;
+}
+
 int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_options *options,
                   int out_width, int out_height, const struct hs_log *log, struct hs_camera *camera,
                   struct hs_frame *frame)
@@ -151,13 +163,10 @@ int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_optio
         .jitter = {info->jitter_px[0], info->jitter_px[1]},
         .depth_params = depth_params(info),
         .motion_params = motion_params(info, out_width, out_height),
-        .exposure = {.mode = options->auto_exposure ? HS_EXPOSURE_AUTO : HS_EXPOSURE_GIVEN,
-                     .value = options->exposure},
+        .exposure = exposure_params(info, options),
         .sharpness = options->sharpness >= 0 ? options->sharpness : info->sharpness,
         .reset = info->reset || options->reset,
     };
-    if (!options->auto_exposure && options->exposure <= 0 && info->has_exposure)
-        frame->exposure.value = info->exposure;
     // A frame that stands in for a missing one shows what the frame before shows: no motion.
     if (info->has_view && info->has_proj && !info->held) {
         for (int i = 0; i < 16; i++) {

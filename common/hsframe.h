@@ -16,7 +16,7 @@ extern "C" {
 /** What a user may add to a frame's description. */
 struct hsframe_options {
     bool auto_exposure;
-    float exposure;  ///< 0: as the frame says, else 1.
+    float exposure;  ///< 0: as the frame says, else measured.
     float sharpness; ///< Negative: as the frame says.
     bool reset;      ///< A cut, whatever the frame says.
 };

@@ -68,8 +68,8 @@ static const struct tool_option options[] = {
     {"frames-json", 0, "FILE", "Takes jitter and cameras from this file."},
     {"no-frames-json", 0, NULL, "Leaves a frames.json beside the frames alone."},
     {"exposure", 'e', "VALUE",
-     "Factor that brings the picture to normal brightness, or auto: measured. Default: the "
-     "frame's own, else 1."},
+     "Factor that brings the picture to normal brightness, or auto: measured on the GPU. Default: "
+     "the frame's own, else auto."},
     {"sharpness", 0, "N", "0 (off) to 1. Default: the frame's own, else 0."},
     {"ldr", 0, NULL, "The colour is display-referred, 0 to 1."},
     {"depth", 0, "TYPE", "Of EXR output: half or float. Default: as the input's colour."},

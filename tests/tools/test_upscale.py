@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """hindsight upscale on the bundled sequence and on made ones."""
+import json
 import os
 import shutil
 
@@ -119,7 +120,6 @@ class Sample(common.Case):
             np.testing.assert_allclose(got[..., :3], wanted, atol=0.5 * step + 1.1e-3)
 
     def test_bicubic_and_nearest_know_the_jitter(self):
-        import json
         with open(os.path.join(SAMPLE, "frames.json"), encoding="utf-8") as file:
             jitter = {f["frame"]: f["jitter"] for f in json.load(file)["frames"]}
         for model in ("bicubic", "nearest"):
@@ -137,6 +137,75 @@ class Sample(common.Case):
         y = np.round((np.arange(2 * HEIGHT) + 0.5) / 2 - 0.5 - jitter[11][1])
         wanted = source[y.astype(int).clip(0, HEIGHT - 1)][:, x.astype(int).clip(0, WIDTH - 1)]
         self.assertLess((got[..., order] != wanted[..., rgba]).mean(), 0.01)
+
+
+class Described(common.Case):
+    """Raw planes with a JSON description."""
+
+    def write(self, frames, **top):
+        with open(self.path("shot.json"), "w", encoding="utf-8") as file:
+            json.dump({"frames": frames, "output": {"width": 2 * WIDTH, "height": 2 * HEIGHT},
+                       **top}, file)
+
+    def write_planes(self, number):
+        """The planes of a sample frame as raw files; gives the frame's description."""
+        pixels, spec = common.read_image(os.path.join(SAMPLE, "bridge_%04d.exr" % number))
+        names = list(spec.channelnames)
+        frame = {"number": number, "width": WIDTH, "height": HEIGHT}
+        for plane, channels, kind in (("color", ["Combined." + c for c in "RGBA"], "rgba16f"),
+                                      ("depth", ["Depth.Z"], "r32f"),
+                                      ("motion", ["Vector.X", "Vector.Y"], "rg32f")):
+            frame[plane] = "%s_%d.%s" % (plane, number, kind)
+            pixels[..., [names.index("ViewLayer." + c) for c in channels]].astype(
+                "<f2" if kind.endswith("16f") else "<f4").tofile(self.path(frame[plane]))
+        return frame
+
+    def test_raw_planes_give_the_same_picture_as_exr(self):
+        with open(os.path.join(SAMPLE, "frames.json"), encoding="utf-8") as file:
+            known = {f["frame"]: f for f in json.load(file)["frames"]}
+        frames = []
+        for number in (5, 6, 7):
+            frame = self.write_planes(number)
+            frame.update({key: known[number][key] for key in ("jitter", "view", "proj")})
+            frames.append(frame)
+        self.write(frames, convention={"preset": "blender"})
+        self.succeed("upscale", self.path("shot.json"), "-o", self.path("out"), "--quiet")
+        self.assertEqual(self.names("out"), ["shot.%04d.exr" % n for n in (5, 6, 7)])
+        self.succeed("upscale", SAMPLE, "--end", 7, "-o", self.path("exr"), "--quiet")
+        got, spec = common.read_image(self.path("out", "shot.0007.exr"))
+        wanted, other = common.read_image(self.path("exr", "bridge_0007.exr"))
+        self.assertEqual(sorted(spec.channelnames), ["A", "B", "G", "R"])
+        for c in "RGBA":
+            np.testing.assert_array_equal(
+                got[..., list(spec.channelnames).index(c)],
+                wanted[..., list(other.channelnames).index("ViewLayer.Combined." + c)])
+
+        # Sharpness, exposure and cuts come from the description, too.
+        for key, value in (("sharpness", 0.9), ("exposure", 30), ("reset", True)):
+            frames[2][key] = value
+            self.write(frames, convention={"preset": "blender"})
+            self.succeed("upscale", self.path("shot.json"), "-o", self.path(key), "--quiet")
+            changed, _ = common.read_image(self.path(key, "shot.0007.exr"))
+            self.assertGreater(np.abs(changed - got).max(), 1e-3, key)
+            del frames[2][key]
+
+    def test_render_size_may_change(self):
+        frames = [self.write_planes(5)]
+        small = {"number": 6, "width": 150, "height": 80, "color": "small.rgba32f"}
+        np.full((80, 150, 4), 0.5, "<f4").tofile(self.path("small.rgba32f"))
+        self.write(frames + [small], convention={"preset": "blender"})
+        result = self.succeed("upscale", self.path("shot.json"), "-o", self.path("out"))
+        self.assertIn("frame 6 is 150x80", result.stderr)
+        pixels, _ = common.read_image(self.path("out", "shot.0006.exr"))
+        self.assertEqual(pixels.shape, (2 * HEIGHT, 2 * WIDTH, 4))
+        self.fail_with(1, ["depth", "expected 204x114, found 10x10"], *self.small_depth())
+
+    def small_depth(self):
+        frame = self.write_planes(7)
+        np.zeros((10, 10), "<f4").tofile(self.path("d.r32f"))
+        frame["depth"] = {"file": "d.r32f", "width": 10, "height": 10}
+        self.write([frame])
+        return ["upscale", self.path("shot.json"), "-o", self.path("bad")]
 
 
 class Made(common.Case):
@@ -179,7 +248,7 @@ class Made(common.Case):
         args = ["upscale", self.path("in"), "--quiet", "--depth", "float"]
         self.succeed(*args, "-o", self.path("plain"))
         plain, _ = common.read_image(self.path("plain", "f_0005.exr"))
-        for name, extra in (("auto", ["--exposure", "auto"]), ("sharp", ["--sharpness", "0.8"])):
+        for name, extra in (("one", ["--exposure", "1"]), ("sharp", ["--sharpness", "0.8"])):
             self.succeed(*args, "-o", self.path(name), *extra)
             other, _ = common.read_image(self.path(name, "f_0005.exr"))
             self.assertGreater(np.abs(plain - other).max(), 1e-4, name)
