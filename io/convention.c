@@ -182,7 +182,9 @@ static void near_keys(const char *name, char *text, size_t size)
         if (hsio_text_same(name, keys[i].name, family) && keys[i].name[family] == '.')
             length = hsio_text_append(text, size, length, "%s%s", length ? ", " : "", keys[i].name);
     }
-    for (int i = 0; !text[0] && i < KEY_COUNT; i++)
+    if (length)
+        return;
+    for (int i = 0; i < KEY_COUNT; i++)
         length = hsio_text_append(text, size, length, "%s%s", i ? ", " : "", keys[i].name);
 }
 
@@ -321,7 +323,7 @@ int hsio_convention_assign(struct hsio_convention *conv, const char *key, const 
 {
     const int index = find_key(key);
     const enum hsio_depth_kind depth_kind = conv->depth.kind;
-    char near[1024];
+    char near[1536];
     int result;
 
     if (index < 0) {

@@ -26,7 +26,6 @@ struct writer {
     const struct hs_log *log;
     const char *path;
     struct hsio_output out;
-    char message[256];
     exr_context_t context;
     int width, height;             ///< Of the planes.
     struct hsio_box display, data; ///< Of the file.
@@ -47,21 +46,20 @@ static int64_t write_at(exr_const_context_t context, void *userdata, const void 
     return (int64_t)size;
 }
 
-static void keep_message(exr_const_context_t context, exr_result_t code, const char *msg)
+/* The core holds its lock while it calls this, so even the context cannot be asked who it is. */
+static void drop_message(exr_const_context_t context, exr_result_t code, const char *msg)
 {
-    void *userdata = NULL;
-
+    (void)context;
     (void)code;
-    if (context && exr_get_user_data(context, &userdata) == EXR_ERR_SUCCESS && userdata)
-        snprintf(((struct writer *)userdata)->message, 256, "%.255s", msg);
+    (void)msg;
 }
 
 static int core_error(struct writer *w, exr_result_t result, const char *what)
 {
     if (w->out.saved_errno)
         return HS_ERR_IO; // Told by hsio_output_commit().
-    return hsio_fail(w->log, hsio_exr_code(result), "%s: %s: %s (%s)", w->path, what,
-                     exr_get_default_error_message(result), w->message);
+    return hsio_fail(w->log, hsio_exr_code(result), "%s: %s: %s", w->path, what,
+                     exr_get_default_error_message(result));
 }
 
 static int floor_div(int64_t a, int64_t b)
@@ -518,7 +516,7 @@ static int write_file(struct writer *w, const struct hsio_write_options *o)
     exr_result_t result;
     int status;
 
-    init.error_handler_fn = keep_message;
+    init.error_handler_fn = drop_message;
     init.user_data = w;
     init.write_fn = write_at;
     init.zip_level = ZIP_LEVEL;

@@ -58,7 +58,7 @@ bool hsio_scan_split(const char *path, struct hsio_pattern *out, int64_t *number
     return true;
 }
 
-/* The number between prefix and suffix, if it is written as the padding wants it. */
+/* The number between prefix and suffix, if it is written as the padding wants it; 0: anyhow. */
 static bool parse_middle(const char *text, size_t length, int padding, int64_t *number)
 {
     const bool negative = length && text[0] == '-';
@@ -73,13 +73,13 @@ static bool parse_middle(const char *text, size_t length, int padding, int64_t *
             return false;
         value = value * 10 + (digits[i] - '0');
     }
+    *number = negative ? -value : value;
+    if (!padding)
+        return true;
     // Some programs count the sign as a place.
     if (count < (size_t)padding && !(negative && count + 1 == (size_t)padding))
         return false;
-    if (count > (size_t)padding && digits[0] == '0')
-        return false;
-    *number = negative ? -value : value;
-    return true;
+    return count <= (size_t)padding || digits[0] != '0';
 }
 
 static int by_number(const void *a, const void *b)
@@ -188,6 +188,9 @@ static int count_in_group(struct group *groups, int *count, const char *folder, 
     }
     groups[i].count++;
     groups[i].known += hsio_description_find(desc, number) != NULL;
+    p.digits += number < 0; // The sign may be counted; finding the files allows for both.
+    if (i + 1 == *count && groups[i].count == 1)
+        groups[i].pattern.digits = p.digits;
     if (p.digits < groups[i].pattern.digits)
         groups[i].pattern.digits = p.digits;
     return 0;

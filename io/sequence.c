@@ -242,11 +242,11 @@ static int open_pattern(struct hsio_sequence *s, const struct hsio_pattern *patt
 {
     struct hsio_file_list list = {0};
     struct hsio_pattern p = *pattern;
-    int result = hsio_scan_pattern(&p, &s->log, &list);
+    int result;
 
-    // [1-20] does not tell the padding.
-    while (!result && !list.count && p.has_range && pattern->digits == 1 && p.digits++ < 9)
-        result = hsio_scan_pattern(&p, &s->log, &list);
+    if (p.has_range && p.digits == 1)
+        p.digits = 0; // [1-20] does not tell the padding.
+    result = hsio_scan_pattern(&p, &s->log, &list);
     if (!result && !list.count)
         result = nothing_found(s, pattern);
     if (!result)
