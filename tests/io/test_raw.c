@@ -152,6 +152,7 @@ static void described(struct test_rng *rng)
     REQUIRE_EQ(descs[2]->parts[0].data.max_x, 3);
     hsio_sequence_descriptions_free(&descs, count);
     REQUIRE(!descs);
+    REQUIRE_EQ(hsio_sequence_describe(seq, 99, &descs, &count), HS_ERR_INVALID);
     hsio_sequence_close(&seq);
 }
 
