@@ -21,10 +21,19 @@ HS_OUTPUT(out_history_aux, HS_BINDING_OUT_HISTORY_AUX);
 HS_OUTPUT(out_image, HS_BINDING_OUTPUT);
 HS_OUTPUT(out_resolved, HS_BINDING_OUT_RESOLVED);
 
-// The 4x4 samples around the pixel: tap [4 j + i] is sample base + (i, j) - 1.
+// Every sample and every pixel of moved history is encoded once a workgroup and shared. A workgroup
+// of 8x8 pixels meets at most 12x12 samples (ratio 1) and, around those, 18x18 pixels (ratio 3).
+#define SAMPLES_MAX 12
+#define MOVED_MAX 18
+shared vec4 samples_c[SAMPLES_MAX * SAMPLES_MAX];
+shared float samples_s[SAMPLES_MAX * SAMPLES_MAX];
+shared vec4 moved_c[MOVED_MAX * MOVED_MAX];
+shared float moved_s[MOVED_MAX * MOVED_MAX];
+ivec2 samples_first, moved_first;
+
+// The 4x4 samples around the pixel: tap n is sample base + (n & 3, n >> 2) - 1.
 ivec2 base;
 vec2 f;
-work taps[16];
 range taps_range;
 
 float gauss(vec2 d, float k)
@@ -32,17 +41,51 @@ float gauss(vec2 d, float k)
     return exp(-dot(d, d) * k);
 }
 
-void load_window(ivec2 p)
+// Place of an output pixel between sample centres, render px.
+vec2 place(ivec2 p)
 {
-    const vec2 uv = (vec2(p) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
-    base = ivec2(floor(uv));
-    f = uv - floor(uv);
-    taps_range = range_start();
-    [[unroll]] for (int n = 0; n < 16; n++) {
-        const ivec2 at = clamp(base + ivec2(n & 3, n >> 2) - 1, ivec2(0), params.size.xy - 1);
-        taps[n] = encode(texelFetch(prep_colour, at, 0));
-        range_add(taps_range, taps[n]);
+    return (vec2(p) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
+}
+
+ivec2 render_clamp(ivec2 p)
+{
+    return clamp(p, ivec2(0), params.size.xy - 1);
+}
+
+// Place of a sample between output pixel centres, output px.
+vec2 sample_place(ivec2 s)
+{
+    return (vec2(s) + 0.5 + params.jitter.xy) * params.scale.zw - 0.5;
+}
+
+void load_tiles()
+{
+    const ivec2 first = ivec2(gl_WorkGroupID.xy) * 8;
+    const ivec2 from = ivec2(floor(place(first))), to = ivec2(floor(place(first + 7)));
+    samples_first = from - 1;
+    moved_first = ivec2(floor(sample_place(render_clamp(from))));
+    const ivec2 samples = to - from + 4;
+    const ivec2 moved = ivec2(floor(sample_place(render_clamp(to + 1)))) + 2 - moved_first;
+    for (int n = int(gl_LocalInvocationIndex); n < samples.x * samples.y; n += 64) {
+        const ivec2 t = ivec2(n % samples.x, n / samples.x);
+        const work w = encode(texelFetch(prep_colour, render_clamp(samples_first + t), 0));
+        samples_c[t.y * SAMPLES_MAX + t.x] = w.c;
+        samples_s[t.y * SAMPLES_MAX + t.x] = w.s;
     }
+    for (int n = int(gl_LocalInvocationIndex); n < moved.x * moved.y; n += 64) {
+        const ivec2 t = ivec2(n % moved.x, n / moved.x);
+        const ivec2 p = clamp(moved_first + t, ivec2(0), params.size.zw - 1);
+        const work w = encode(texelFetch(reproj_colour, p, 0));
+        moved_c[t.y * MOVED_MAX + t.x] = w.c;
+        moved_s[t.y * MOVED_MAX + t.x] = w.s;
+    }
+    barrier();
+}
+
+work sample_tap(int n)
+{
+    const ivec2 t = base + ivec2(n & 3, n >> 2) - 1 - samples_first;
+    return work(samples_c[t.y * SAMPLES_MAX + t.x], samples_s[t.y * SAMPLES_MAX + t.x]);
 }
 
 // Cubic of the sixteen samples, kept within their range.
@@ -50,10 +93,13 @@ work filter_window()
 {
     const vec4 wx = cubic(f.x, HS_TAAU_CUBIC_CURRENT), wy = cubic(f.y, HS_TAAU_CUBIC_CURRENT);
     work sum = work(vec4(0.0), 0.0);
+    taps_range = range_start();
     [[unroll]] for (int n = 0; n < 16; n++) {
+        const work tap = sample_tap(n);
         const float w = wx[n & 3] * wy[n >> 2];
-        sum.c += w * taps[n].c;
-        sum.s += w * taps[n].s;
+        range_add(taps_range, tap);
+        sum.c += w * tap.c;
+        sum.s += w * tap.s;
     }
     return range_clamp(taps_range, sum);
 }
@@ -68,24 +114,21 @@ vec4 opponent(vec4 c)
 // the factor that it took, 1 where history was inside.
 float rectify(float weight, inout work history)
 {
-    // The 3x3 samples around the nearest one. A weight of 0 leaves out the others, so that the
-    // array is never indexed by a variable.
+    // The 3x3 samples around the nearest one.
     const ivec2 first = ivec2(greaterThanEqual(f, vec2(0.5)));
     vec4 m1 = vec4(0.0), m2 = vec4(0.0);
     work mean = work(vec4(0.0), 0.0);
     float total = 0.0;
-    [[unroll]] for (int n = 0; n < 16; n++) {
-        const ivec2 at = ivec2(n & 3, n >> 2);
-        const ivec2 local = at - first;
-        if (any(lessThan(local, ivec2(0))) || any(greaterThan(local, ivec2(2))))
-            continue;
+    [[unroll]] for (int n = 0; n < 9; n++) {
+        const ivec2 at = first + ivec2(n % 3, n / 3);
+        const work tap = sample_tap(4 * at.y + at.x);
         const float g = gauss(vec2(at - 1) - f, HS_TAAU_BOX_KERNEL);
-        const vec4 o = opponent(taps[n].c);
+        const vec4 o = opponent(tap.c);
         total += g;
         m1 += g * o;
         m2 += g * o * o;
-        mean.c += g * taps[n].c;
-        mean.s += g * taps[n].s;
+        mean.c += g * tap.c;
+        mean.s += g * tap.s;
     }
     m1 /= total;
     m2 /= total;
@@ -100,18 +143,18 @@ float rectify(float weight, inout work history)
     return keep;
 }
 
-// Reprojected history at a place in output px, bilinear.
-work history_at(vec2 at)
+// Reprojected history at a sample, bilinear.
+work history_at(ivec2 s)
 {
-    const vec2 b = floor(at - 0.5), t = at - 0.5 - b;
+    const vec2 at = sample_place(s), b = floor(at), t = at - b;
+    const ivec2 first = ivec2(b) - moved_first;
     work sum = work(vec4(0.0), 0.0);
     [[unroll]] for (int n = 0; n < 4; n++) {
         const ivec2 o = ivec2(n & 1, n >> 1);
-        const ivec2 p = clamp(ivec2(b) + o, ivec2(0), params.size.zw - 1);
-        const work w = encode(texelFetch(reproj_colour, p, 0));
+        const int i = (first.y + o.y) * MOVED_MAX + first.x + o.x;
         const float g = (o.x == 1 ? t.x : 1.0 - t.x) * (o.y == 1 ? t.y : 1.0 - t.y);
-        sum.c += g * w.c;
-        sum.s += g * w.s;
+        sum.c += g * moved_c[i];
+        sum.s += g * moved_s[i];
     }
     return sum;
 }
@@ -124,10 +167,9 @@ float correct(float kernel, inout work history)
     float total = 0.0;
     [[unroll]] for (int n = 0; n < 4; n++) {
         const ivec2 o = ivec2(n & 1, n >> 1);
-        const ivec2 s = clamp(base + o, ivec2(0), params.size.xy - 1);
-        const work old = history_at((vec2(s) + 0.5 + params.jitter.xy) * params.scale.zw);
+        const work old = history_at(render_clamp(base + o));
         const float g = gauss(vec2(o) - f, kernel);
-        const work tap = taps[4 * (o.y + 1) + o.x + 1];
+        const work tap = sample_tap(4 * (o.y + 1) + o.x + 1);
         total += g;
         sum.c += g * (tap.c - old.c);
         sum.s += g * (tap.s - old.s);
@@ -141,11 +183,13 @@ float correct(float kernel, inout work history)
 
 void main()
 {
+    load_tiles();
     const ivec2 p = ivec2(gl_GlobalInvocationID.xy);
     if (any(greaterThanEqual(p, params.size.zw)))
         return;
     const float kernel = HS_TAAU_KERNEL * params.scale.z * params.scale.w;
-    load_window(p);
+    base = ivec2(floor(place(p)));
+    f = place(p) - floor(place(p));
     work now = filter_window();
     const float gain = gauss(min(f, 1.0 - f), kernel) + HS_TAAU_WEIGHT_MIN;
     float weight = texelFetch(reproj_aux, p, 0).r;
