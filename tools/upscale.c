@@ -19,6 +19,7 @@ enum {
     OPT_CONVENTION,
     OPT_SET,
     OPT_LAYER,
+    OPT_PLANE,
     OPT_START,
     OPT_END,
     OPT_STEP,
@@ -58,6 +59,9 @@ static const struct tool_option options[] = {
      "What the numbers in the files mean: auto or a preset of docs/conventions.md. Default auto."},
     {"set", 0, "KEY=VALUE", "Changes one key of the convention, for example motion.sign_y=-1."},
     {"layer", 'l', "NAME", "Layer, view or part of the files to use."},
+    {"plane", 0, "NAME=PATTERN",
+     "Takes a plane (depth, motion, reactive, exposure) from files of its own, for example "
+     "depth=z.####.exr."},
     {"start", 0, "N", "First frame."},
     {"end", 0, "N", "Last frame."},
     {"step", 0, "N", "Takes every Nth frame."},
@@ -199,6 +203,24 @@ static int take_setting(struct upscale_request *request, const char *value)
     return 0;
 }
 
+static int take_plane(struct upscale_request *request, const char *value)
+{
+    const char *equal = strchr(value, '=');
+    char name[32];
+    int plane = -1;
+
+    if (equal && equal > value && equal - value < (int)sizeof(name)) {
+        snprintf(name, sizeof(name), "%.*s", (int)(equal - value), value);
+        plane = hsio_plane_from_name(name);
+    }
+    if (plane < 0) {
+        tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", value);
+        return HS_ERR_INVALID;
+    }
+    request->sequence.planes[plane] = equal + 1;
+    return 0;
+}
+
 static int take(void *priv, int row, const char *value)
 {
     static const char *const paths[] = {"auto", "plain", "matrix", NULL};
@@ -221,6 +243,8 @@ static int take(void *priv, int row, const char *value)
     case OPT_LAYER:
         request->layer = value;
         return 0;
+    case OPT_PLANE:
+        return take_plane(request, value);
     case OPT_EXPOSURE:
         return take_exposure(request, value);
     case OPT_SHARPNESS:

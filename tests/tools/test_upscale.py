@@ -233,6 +233,25 @@ class Made(common.Case):
         np.testing.assert_allclose(pixels[..., names.index("ViewLayer.Vector.X")], -2.5)
         np.testing.assert_allclose(pixels[..., names.index("ViewLayer.Vector.Y")], -1)
 
+    def test_planes_from_files_of_their_own(self):
+        for folder in ("c", "z", "v"):
+            os.mkdir(self.path(folder))
+        for number in range(1, 6):
+            pixels = common.moving_frame(number, 64, 40)
+            for folder, channels in (("c", slice(0, 4)), ("z", slice(4, 5)), ("v", slice(5, 9))):
+                common.write_exr(self.path(folder, "%s.%04d.exr" % (folder, number)),
+                                 pixels[..., channels], common.BLENDER[channels])
+        self.succeed("upscale", self.path("in"), "-o", self.path("one"), "--quiet")
+        self.succeed("upscale", self.path("c"), "-o", self.path("apart"), "--quiet",
+                     "--convention", "blender", "--plane", "depth=" + self.path("z", "z.####.exr"),
+                     "--plane", "motion=" + self.path("v", "v.%04d.exr"))
+        a, _ = common.read_image(self.path("one", "f_0005.exr"))
+        b, _ = common.read_image(self.path("apart", "c.0005.exr"))
+        # Colour was half in one and is float in the other.
+        np.testing.assert_allclose(a, b, atol=2e-3)
+        self.fail_with(2, ["--plane takes NAME=PATTERN"], "upscale", self.path("c"), "-o", "x",
+                       "--plane", "depths=a")
+
     def test_cuts_and_steps(self):
         whole = self.path("whole")
         self.succeed("upscale", self.path("in"), "-o", whole, "--reset-at", "3", "--quiet")
