@@ -15,6 +15,7 @@ static const struct {
     {"upscale", tool_upscale, "Upscales a recorded sequence."},
     {"compare", tool_compare, "Measures sequences against a reference."},
     {"inspect", tool_inspect, "Tells what a file, a sequence or the machine's devices hold."},
+    {"render", tool_render, "Renders procedural clips with references."},
     {"bench", tool_bench, "Measures GPU time stage by stage."},
 };
 

@@ -7,5 +7,6 @@ int tool_upscale(int argc, char **argv);
 int tool_compare(int argc, char **argv);
 int tool_inspect(int argc, char **argv);
 int tool_bench(int argc, char **argv);
+int tool_render(int argc, char **argv);
 
 #endif

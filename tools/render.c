@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+// hindsight render: the command line.
+#include "render.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "options.h"
+#include "report.h"
+#include "tool.h"
+
+#define MAX_SEEDS 10000000
+
+enum {
+    OPT_OUTPUT,
+    OPT_SEED,
+    OPT_FRAMES,
+    OPT_RENDER_SIZE,
+    OPT_SIZE,
+    OPT_MODE,
+    OPT_SPP,
+    OPT_REFERENCE_SPP,
+    OPT_NO_REFERENCE,
+    OPT_FORMAT,
+    OPT_PLANES,
+    OPT_FIXED_NOISE,
+    OPT_FIREFLIES,
+    OPT_NO_JITTER,
+    OPT_STILL,
+    OPT_SPEED,
+    OPT_CLEAR_FILM,
+    OPT_SPECULAR,
+    OPT_MESH,
+    OPT_ENVIRONMENT,
+    OPT_DEVICE,
+    OPT_JOBS,
+    OPT_OVERWRITE,
+    OPT_VALIDATE,
+    OPT_LIST,
+    OPT_QUIET,
+};
+
+static const struct tool_option options[] = {
+    {"output", 'o', "DIR", "Folder for the files. Required unless --format none."},
+    {"seed", 's', "SEEDS", "Seeds, such as 1-64 or 3,7,12-20: one clip each. Default 1."},
+    {"frames", 'n', "N", "Frames of a clip. Default 8."},
+    {"render-size", 0, "WxH", "Size of the input planes. Default 320x180."},
+    {"size", 0, "WxH", "Size of the reference. Default twice the render size."},
+    {"mode", 'm', "MODE", "direct: like a game's frame; path: path tracing. Default direct."},
+    {"spp", 0, "N", "Path mode: samples an input pixel. Default 4."},
+    {"reference-spp", 0, "N", "Samples a reference pixel. Default 16, in path mode 256."},
+    {"no-reference", 0, NULL, "Renders the input planes only."},
+    {"format", 'f', "FORMAT",
+     "exr: a folder of EXR files with frames.json; raw: planes with a description; pack: one "
+     "safetensors file a clip; none: only renders, for timing. Default exr."},
+    {"planes", 0, "LIST",
+     "Input planes, comma-separated: colour, depth, motion, normal, roughness, diffuse_albedo, "
+     "specular_albedo, hit_distance, alpha. Default all, alpha in packs only."},
+    {"fixed-noise", 0, NULL, "Path mode: the same noise in every frame."},
+    {"fireflies", 0, "P", "Path mode: probability of a sample that is 50 times too bright."},
+    {"no-jitter", 0, NULL, "Samples pixel centres."},
+    {"still", 0, NULL, "Nothing moves."},
+    {"speed", 0, "N", "Multiplies the speed of everything. Default 1."},
+    {"clear-film", 0, NULL, "No sky: alpha 0 where nothing is hit."},
+    {"specular", 0, "KIND",
+     "Of the specular albedo: directional, f0, or metal-white. Default directional."},
+    {"mesh", 0, "FILE", "glTF file (.glb, .gltf) for the pattern mesh."},
+    {"environment", 0, "FILE", "Equirectangular picture (EXR) around the scene."},
+    {"device", 'd', "DEVICE",
+     "Index or part of the name as in hindsight inspect --device, or cpu. Default: discrete, "
+     "integrated, software."},
+    {"jobs", 'j', "N", "Clips in work at the same time. Default 3."},
+    {"overwrite", 0, NULL, "Makes clips that are there already again."},
+    {"validate", 0, NULL, "Runs with the Vulkan validation layer; a message is a failure."},
+    {"list", 0, NULL, "Lists the patterns."},
+    {"quiet", 'q', NULL, "Prints warnings and errors only."},
+    {0},
+};
+
+struct command {
+    struct render_request request;
+    const char *mesh, *environment;
+    bool list, quiet, planes_given;
+};
+
+static int take_seeds(struct command *command, const char *text)
+{
+    struct render_request *r = &command->request;
+    struct tool_frame_list list = {0};
+    int err = tool_parse_frames("seed", text, &list);
+    int64_t count = 0;
+
+    for (int i = 0; !err && i < list.count; i++) {
+        list.ranges[i].step = list.ranges[i].step ? list.ranges[i].step : 1;
+        const int64_t n = (list.ranges[i].last - list.ranges[i].first) / list.ranges[i].step + 1;
+        count += n;
+        if (list.ranges[i].first < 0 || list.ranges[i].step < 0 || n < 1 || count > MAX_SEEDS) {
+            tool_error("--seed: seeds are 0 or more, and at most %d of them", MAX_SEEDS);
+            return HS_ERR_INVALID;
+        }
+    }
+    if (err)
+        return err;
+    free(r->seeds);
+    r->seeds = malloc((size_t)count * sizeof(*r->seeds));
+    r->seed_count = 0;
+    if (!r->seeds) {
+        tool_error("out of memory");
+        return HS_ERR_NOMEM;
+    }
+    for (int i = 0; i < list.count; i++) {
+        for (int64_t k = list.ranges[i].first; k <= list.ranges[i].last; k += list.ranges[i].step)
+            r->seeds[r->seed_count++] = (uint64_t)k;
+    }
+    return 0;
+}
+
+static int take_planes(struct command *command, const char *text)
+{
+    command->planes_given = true;
+    for (int i = 0; i < RENDER_REFERENCE; i++)
+        command->request.mask[i] = false;
+    while (*text) {
+        const size_t length = strcspn(text, ",");
+        int found = -1;
+        for (int i = 0; i < RENDER_REFERENCE; i++) {
+            if (strlen(render_planes[i].name) == length &&
+                !strncmp(render_planes[i].name, text, length))
+                found = i;
+        }
+        if (found < 0) {
+            tool_error("--planes: no plane \"%.*s\"", (int)length, text);
+            return HS_ERR_INVALID;
+        }
+        command->request.mask[found] = true;
+        text += length + (text[length] == ',');
+    }
+    return 0;
+}
+
+static int take_size(const char *name, const char *value, uint32_t *width, uint32_t *height)
+{
+    int size[2];
+    const int err = tool_parse_size(name, value, size);
+    if (!err) {
+        *width = (uint32_t)size[0];
+        *height = (uint32_t)size[1];
+    }
+    return err;
+}
+
+static int take_count(const char *name, const char *value, int64_t high, uint32_t *out)
+{
+    int64_t number = 0;
+    const int err = tool_parse_int(name, value, 1, high, &number);
+    if (!err)
+        *out = (uint32_t)number;
+    return err;
+}
+
+static int take_float(const char *name, const char *value, double low, double high, float *out)
+{
+    double number = 0;
+    const int err = tool_parse_float(name, value, low, high, &number);
+    if (!err)
+        *out = (float)number;
+    return err;
+}
+
+/** Options about what a clip shows. */
+static int take_scene(struct command *command, int row, const char *value)
+{
+    static const char *const modes[] = {"direct", "path", NULL};
+    static const char *const kinds[] = {"directional", "f0", "metal-white", NULL};
+    struct hs_clip_params *p = &command->request.params;
+    int index = 0, err = 0;
+
+    switch (row) {
+    case OPT_FRAMES:
+        return take_count("frames", value, 100000, &p->frame_count);
+    case OPT_RENDER_SIZE:
+        return take_size("render-size", value, &p->render_width, &p->render_height);
+    case OPT_SIZE:
+        return take_size("size", value, &p->width, &p->height);
+    case OPT_MODE:
+        err = tool_parse_name("mode", value, modes, &index);
+        p->mode = (enum hs_scenes_mode)index;
+        return err;
+    case OPT_SPP:
+        return take_count("spp", value, 65536, &p->spp);
+    case OPT_REFERENCE_SPP:
+        return take_count("reference-spp", value, 65536, &p->reference_spp);
+    case OPT_FIREFLIES:
+        return take_float("fireflies", value, 0, 1, &p->fireflies);
+    case OPT_SPEED:
+        return take_float("speed", value, 1e-6, 100, &p->speed);
+    case OPT_SPECULAR:
+        err = tool_parse_name("specular", value, kinds, &index);
+        p->specular = (enum hs_scenes_specular)index;
+        return err;
+    case OPT_FIXED_NOISE:
+        p->fixed_noise = true;
+        return 0;
+    case OPT_NO_JITTER:
+        p->no_jitter = true;
+        return 0;
+    case OPT_STILL:
+        p->still = true;
+        return 0;
+    default:
+        p->clear_film = true;
+        return 0;
+    }
+}
+
+static int take(void *priv, int row, const char *value)
+{
+    static const char *const formats[] = {"exr", "raw", "pack", "none", NULL};
+    struct command *command = priv;
+    struct render_request *r = &command->request;
+    int64_t number = 0;
+    int index = 0, err = 0;
+
+    switch (row) {
+    case OPT_OUTPUT:
+        r->output = value;
+        return 0;
+    case OPT_SEED:
+        return take_seeds(command, value);
+    case OPT_NO_REFERENCE:
+        r->mask[RENDER_REFERENCE] = false;
+        return 0;
+    case OPT_FORMAT:
+        err = tool_parse_name("format", value, formats, &index);
+        r->format = (enum render_format)index;
+        return err;
+    case OPT_PLANES:
+        return take_planes(command, value);
+    case OPT_MESH:
+        command->mesh = value;
+        return 0;
+    case OPT_ENVIRONMENT:
+        command->environment = value;
+        return 0;
+    case OPT_DEVICE:
+        r->device = value;
+        return 0;
+    case OPT_JOBS:
+        err = tool_parse_int("jobs", value, 1, 64, &number);
+        r->jobs = (int)number;
+        return err;
+    case OPT_OVERWRITE:
+        r->overwrite = true;
+        return 0;
+    case OPT_VALIDATE:
+        r->validate = true;
+        return 0;
+    case OPT_LIST:
+        command->list = true;
+        return 0;
+    case OPT_QUIET:
+        command->quiet = true;
+        return 0;
+    default:
+        return take_scene(command, row, value);
+    }
+}
+
+static int read_environment(const char *path, struct hs_scenes_environment *out)
+{
+    struct hsio_sequence *sequence = NULL;
+    struct hsio_frame *frame = NULL;
+    float *rgba = NULL, *rgb = NULL;
+    int err = hsio_sequence_open(path, NULL, NULL, tool_log(), &sequence);
+
+    if (!err)
+        err = hsio_frame_open(sequence, 0, &frame);
+    if (err)
+        goto done;
+    const struct hsio_frame_info *info = hsio_frame_info(frame);
+    const size_t pixels = (size_t)info->width * (size_t)info->height;
+    rgba = malloc(pixels * 16);
+    rgb = malloc(pixels * 12);
+    err = HS_ERR_NOMEM;
+    if (!rgba || !rgb)
+        goto done;
+    const struct hsio_plane_request wanted = {
+        .plane = HSIO_PLANE_COLOR,
+        .format = HSIO_FORMAT_RGBA32F,
+        .buffer = rgba,
+        .buffer_bytes = pixels * 16,
+    };
+    err = hsio_frame_read(frame, &wanted, 1);
+    for (size_t i = 0; !err && i < pixels; i++)
+        memcpy(rgb + 3 * i, rgba + 4 * i, 12);
+    if (!err)
+        *out = (struct hs_scenes_environment){rgb, (uint32_t)info->width, (uint32_t)info->height};
+done:
+    if (err) {
+        tool_error("%s: %s", path, hs_error_string(err));
+        free(rgb);
+    }
+    free(rgba);
+    hsio_frame_close(&frame);
+    hsio_sequence_close(&sequence);
+    return err;
+}
+
+static void list_patterns(void)
+{
+    for (uint32_t i = 0; hs_scenes_pattern(i); i++)
+        printf("%-14s%s\n", hs_scenes_pattern(i), hs_scenes_pattern_about(i));
+    printf("%-14s%s\n", "random", "a place, a look and a camera by seed");
+}
+
+static int run(struct command *command)
+{
+    struct render_request *r = &command->request;
+    struct hs_scenes_mesh mesh = {0};
+    struct hs_scenes_environment environment = {0};
+    int err = 0;
+
+    if (command->mesh)
+        err = render_read_gltf(command->mesh, &mesh);
+    if (!err && command->environment)
+        err = read_environment(command->environment, &environment);
+    r->params.mesh = mesh.vertex_count ? &mesh : NULL;
+    r->params.environment = environment.pixels ? &environment : NULL;
+    tool_interrupt_begin();
+    if (!err)
+        err = render_run(r);
+    const bool interrupted = tool_interrupted();
+    tool_interrupt_end();
+    free((void *)(uintptr_t)mesh.positions);
+    free((void *)(uintptr_t)mesh.normals);
+    free((void *)(uintptr_t)mesh.indices);
+    free((void *)(uintptr_t)environment.pixels);
+    return interrupted ? TOOL_EXIT_INTERRUPTED : err ? TOOL_EXIT_FAILED : TOOL_EXIT_DONE;
+}
+
+int tool_render(int argc, char **argv)
+{
+    struct command command = {.request = {.jobs = 3}};
+    struct tool_usage usage = {
+        .command = "render",
+        .form = "PATTERN -o DIR [options]",
+        .about = "Renders procedural clips with their motion, depth, guides and references: a "
+                 "named pattern, or random scenes by seed. docs/scenes.md describes the files.",
+        .options = options,
+        .max_arguments = 1,
+        .take = take,
+        .priv = &command,
+    };
+    int code = TOOL_EXIT_USAGE;
+
+    for (int i = 0; i < RENDER_PLANES; i++)
+        command.request.mask[i] = true;
+    int err = tool_options_parse(&usage, argc, argv);
+    if (err == TOOL_OPTIONS_HELP || (!err && command.list)) {
+        if (command.list)
+            list_patterns();
+        free(command.request.seeds);
+        return TOOL_EXIT_DONE;
+    }
+    if (!err && !command.request.seed_count)
+        err = take_seeds(&command, "1");
+    tool_report_level(command.quiet, false);
+    if (!err && !usage.argument_count) {
+        tool_error("which pattern? --list names them");
+        err = HS_ERR_INVALID;
+    }
+    if (!err && !command.request.output && command.request.format != RENDER_NOTHING) {
+        tool_error("--output is missing");
+        err = HS_ERR_INVALID;
+    }
+    if (!err) {
+        command.request.params.pattern = usage.arguments[0];
+        if (command.request.format < RENDER_PACK && !command.planes_given)
+            command.request.mask[RENDER_ALPHA] = false; // it is in the colour
+        code = run(&command);
+    }
+    free(command.request.seeds);
+    return code;
+}

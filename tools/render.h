@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/** hindsight render: clips of scenes/ into files, many at a time. */
+#ifndef HINDSIGHT_TOOLS_RENDER_H
+#define HINDSIGHT_TOOLS_RENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hsio.h"
+#include "hsscenes.h"
+
+#define RENDER_CHUNK 8 ///< Frames that are recorded, submitted and read back together.
+
+/** Planes in the order in which they are rendered and packed. */
+enum render_plane {
+    RENDER_COLOUR,
+    RENDER_DEPTH,
+    RENDER_MOTION,
+    RENDER_NORMAL,
+    RENDER_ROUGHNESS,
+    RENDER_DIFFUSE,
+    RENDER_SPECULAR,
+    RENDER_HIT_DISTANCE,
+    RENDER_ALPHA,
+    RENDER_REFERENCE,
+    RENDER_PLANES,
+};
+
+enum render_format {
+    RENDER_EXR = 0, ///< A folder of EXR files with frames.json.
+    RENDER_RAW,     ///< A folder of raw planes with a description.
+    RENDER_PACK,    ///< One safetensors file a clip.
+    RENDER_NOTHING, ///< Nothing is written or read back: for timing.
+};
+
+struct render_plane_about {
+    const char *name; ///< As in packs.
+    VkFormat format;
+    enum hsio_format pixels;
+    int channels;
+    uint32_t bytes;     ///< Of a pixel.
+    enum hsio_plane io; ///< For EXR and raw.
+    bool store_float;   ///< EXR: 32 bit.
+};
+
+extern const struct render_plane_about render_planes[RENDER_PLANES];
+
+struct render_request {
+    struct hs_clip_params params; ///< All but the seed.
+    uint64_t *seeds;
+    uint32_t seed_count;
+    const char *output;
+    enum render_format format;
+    const char *device;
+    int jobs;
+    bool no_reference, validate, overwrite;
+    bool mask[RENDER_PLANES]; ///< Planes to render.
+};
+
+/** A clip, or for EXR and raw a part of one, on the CPU. */
+struct render_result {
+    const struct render_request *request;
+    const struct hs_clip_params *settings; ///< With defaults filled in.
+    uint64_t seed;
+    uint32_t first, count; ///< Frames.
+    struct hs_clip_info infos[RENDER_CHUNK];
+    /** Tightly packed, `count` frames after each other; NULL: not rendered. */
+    const void *planes[RENDER_PLANES];
+};
+
+/** Renders and writes everything. Errors: an HS_ERR_* code, after a message. */
+int render_run(const struct render_request *request);
+
+/** Makes a folder and those it lies in. Errors: HS_ERR_IO, after a message. */
+int render_make_folder(const char *path);
+/** A folder and names for a seed; made if it is not there. */
+int render_folder(const struct render_request *request, uint64_t seed, char *path, size_t size);
+/** EXR or raw files of some frames. */
+int render_write_frames(const struct render_result *result, const char *folder);
+/** frames.json of a whole clip. */
+int render_write_json(const struct render_request *request, const struct hs_clip_params *settings,
+                      uint64_t seed, const struct hs_clip_info *infos, uint32_t count,
+                      const char *folder);
+/** Adds frames to a packed clip, which is complete after the last ones. */
+struct render_pack;
+int render_pack_open(const struct render_request *request, const struct hs_clip_params *settings,
+                     uint64_t seed, struct render_pack **pack);
+int render_pack_add(struct render_pack *pack, const struct render_result *result);
+/** Finishes the file under its name, or removes it after an error. */
+int render_pack_close(struct render_pack **pack, int err);
+
+/** Reads the triangles of a glTF file (.glb or .gltf). The caller frees all three arrays. */
+int render_read_gltf(const char *path, struct hs_scenes_mesh *mesh);
+
+#endif

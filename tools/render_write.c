@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Folders of EXR files or raw planes, and the JSON beside them.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "render.h"
+#include "report.h"
+
+int render_make_folder(const char *path)
+{
+    char part[1200];
+    for (const char *slash = strchr(path + (path[0] != 0), '/');; slash = strchr(slash + 1, '/')) {
+        const int length = slash ? (int)(slash - path) : (int)strlen(path);
+        snprintf(part, sizeof(part), "%.*s", length, path);
+        if (mkdir(part, 0777) && errno != EEXIST) {
+            tool_error("%s: %s", part, strerror(errno));
+            return HS_ERR_IO;
+        }
+        if (!slash)
+            return 0;
+    }
+}
+
+int render_folder(const struct render_request *r, uint64_t seed, char *path, size_t size)
+{
+    char reference[1100];
+    int err = render_make_folder(r->output);
+    int length = snprintf(path, size, "%s", r->output);
+    if (r->seed_count > 1)
+        length = snprintf(path, size, "%s/%06llu", r->output, (unsigned long long)seed);
+    if (length < 0 || (size_t)length >= size) {
+        tool_error("the name of the output folder is too long");
+        return HS_ERR_INVALID;
+    }
+    if (!err)
+        err = render_make_folder(path);
+    snprintf(reference, sizeof(reference), "%s/reference", path);
+    if (!err && r->mask[RENDER_REFERENCE])
+        err = render_make_folder(reference);
+    return err;
+}
+
+static int write_failed(const char *path, int err)
+{
+    tool_error("%s: %s", path, hs_error_string(err));
+    return err;
+}
+
+static const void *frame_of(const struct render_result *r, int plane, uint32_t index)
+{
+    const struct hs_clip_params *p = r->settings;
+    const size_t pixels = plane == RENDER_REFERENCE ? (size_t)p->width * p->height
+                                                    : (size_t)p->render_width * p->render_height;
+    return (const char *)r->planes[plane] + index * pixels * render_planes[plane].bytes;
+}
+
+static int write_exr(const struct render_result *r, uint32_t index, const char *folder)
+{
+    const struct hs_clip_params *p = r->settings;
+    struct hsio_write_plane planes[RENDER_PLANES];
+    char path[1200];
+    int count = 0, err = 0;
+    for (int i = 0; i < RENDER_REFERENCE; i++) {
+        if (!r->request->mask[i])
+            continue;
+        planes[count++] = (struct hsio_write_plane){
+            .plane = render_planes[i].io,
+            .format = render_planes[i].pixels,
+            .data = frame_of(r, i, index),
+            .store_float = render_planes[i].store_float,
+            .channels = i == RENDER_ALPHA ? "alpha.A" : NULL,
+        };
+    }
+    snprintf(path, sizeof(path), "%s/frame.%04u.exr", folder, r->first + index);
+    if (count)
+        err = hsio_write(path, (int)p->render_width, (int)p->render_height, planes, count, NULL,
+                         tool_log());
+    if (!err && r->request->mask[RENDER_REFERENCE]) {
+        planes[0] = (struct hsio_write_plane){.plane = HSIO_PLANE_COLOR,
+                                              .format = HSIO_FORMAT_RGBA16F,
+                                              .data = frame_of(r, RENDER_REFERENCE, index)};
+        snprintf(path, sizeof(path), "%s/reference/frame.%04u.exr", folder, r->first + index);
+        err = hsio_write(path, (int)p->width, (int)p->height, planes, 1, NULL, tool_log());
+    }
+    return err ? write_failed(path, err) : 0;
+}
+
+static void raw_name(int plane, uint32_t frame, char *name, size_t size)
+{
+    snprintf(name, size, "%s%s.%04u.%s", plane == RENDER_REFERENCE ? "reference/" : "",
+             plane == RENDER_COLOUR ? "color" : render_planes[plane].name, frame,
+             hsio_format_name(render_planes[plane].pixels));
+}
+
+static int write_raw(const struct render_result *r, uint32_t index, const char *folder)
+{
+    const struct hs_clip_params *p = r->settings;
+    char path[1200], name[100];
+    int err = 0;
+    for (int i = 0; !err && i < RENDER_PLANES; i++) {
+        if (!r->request->mask[i])
+            continue;
+        const bool reference = i == RENDER_REFERENCE;
+        const struct hsio_write_plane plane = {.plane = render_planes[i].io,
+                                               .format = render_planes[i].pixels,
+                                               .data = frame_of(r, i, index)};
+        raw_name(i, r->first + index, name, sizeof(name));
+        snprintf(path, sizeof(path), "%s/%s", folder, name);
+        err = hsio_write(path, (int)(reference ? p->width : p->render_width),
+                         (int)(reference ? p->height : p->render_height), &plane, 1, NULL,
+                         tool_log());
+    }
+    return err ? write_failed(path, err) : 0;
+}
+
+int render_write_frames(const struct render_result *result, const char *folder)
+{
+    int err = 0;
+    for (uint32_t i = 0; !err && i < result->count; i++)
+        err = result->request->format == RENDER_RAW ? write_raw(result, i, folder)
+                                                    : write_exr(result, i, folder);
+    return err;
+}
+
+static void write_matrix(FILE *file, const char *key, const double *m)
+{
+    fprintf(file, ",\n   \"%s\": [", key);
+    for (int i = 0; i < 4; i++)
+        fprintf(file, "%s[%.9g, %.9g, %.9g, %.9g]", i ? ", " : "", m[4 * i], m[4 * i + 1],
+                m[4 * i + 2], m[4 * i + 3]);
+    fprintf(file, "]");
+}
+
+static void write_planes(FILE *file, const struct render_request *r, uint32_t frame)
+{
+    for (int i = 0; i < RENDER_REFERENCE; i++) {
+        char name[100];
+        if (!r->mask[i] || i == RENDER_ALPHA)
+            continue;
+        raw_name(i, frame, name, sizeof(name));
+        fprintf(file, ",\n   \"%s\": ", i == RENDER_COLOUR ? "color" : render_planes[i].name);
+        tool_json_string(file, name);
+    }
+}
+
+int render_write_json(const struct render_request *r, const struct hs_clip_params *p, uint64_t seed,
+                      const struct hs_clip_info *infos, uint32_t count, const char *folder)
+{
+    char path[1200];
+    snprintf(path, sizeof(path), "%s/frames.json", folder);
+    FILE *file = tool_output_open(path);
+    if (!file)
+        return HS_ERR_IO;
+    fprintf(file, "{\n \"format\": \"hindsight-frames\",\n \"version\": 1,\n \"scene\": ");
+    tool_json_string(file, p->pattern);
+    fprintf(file, ",\n \"seed\": %llu,\n \"mode\": \"%s\",\n \"spp\": %u,\n",
+            (unsigned long long)seed, p->mode == HS_SCENES_PATH ? "path" : "direct", p->spp);
+    fprintf(file, " \"reference_spp\": %u,\n \"width\": %u,\n \"height\": %u,\n", p->reference_spp,
+            p->render_width, p->render_height);
+    fprintf(file, " \"output\": {\"width\": %u, \"height\": %u},\n", p->width, p->height);
+    fprintf(file, " \"jitter_convention\": \"sample position = pixel centre + jitter, pixels, "
+                  "+x right, +y down\",\n \"convention\": {\"preset\": \"raw\"");
+    fprintf(file, "},\n");
+    if (r->format == RENDER_EXR)
+        fprintf(file, " \"pattern\": \"frame.%%04d.exr\",\n");
+    fprintf(file, " \"frames\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hs_clip_info *f = &infos[i];
+        fprintf(file, "%s\n  {\"frame\": %u, \"reset\": %s, \"exposure\": %.9g,\n", i ? "," : "", i,
+                f->reset ? "true" : "false", f->exposure);
+        fprintf(file, "   \"jitter\": [%.9g, %.9g], \"near\": %.9g, \"far\": %.9g", f->jitter[0],
+                f->jitter[1], f->near_z, f->far_z);
+        write_matrix(file, "view", f->camera.world_to_view);
+        write_matrix(file, "proj", f->camera.view_to_clip);
+        if (r->format == RENDER_RAW)
+            write_planes(file, r, i);
+        fprintf(file, "}");
+    }
+    fprintf(file, "\n ]\n}\n");
+    return tool_output_close(file, path);
+}
