@@ -110,8 +110,8 @@ static int open_sequence(const struct compare *cmp, const char *location, const 
     if (!err && cmp->ldr)
         err = hsio_convention_set(&conv, "color.transfer", "display", tool_log());
     if (!err)
-        err = hsio_sequence_open(location, &conv, &(struct hsio_options){.missing = HSIO_MISSING_SKIP},
-                                 tool_log(), seq);
+        err = hsio_sequence_open(
+            location, &conv, &(struct hsio_options){.missing = HSIO_MISSING_SKIP}, tool_log(), seq);
     if (err < 0)
         tool_error("%s can not be opened: %s", location, hs_error_string(err));
     return err;

@@ -107,6 +107,12 @@ class Errors(common.Case):
         self.fail_with(1, ["replace its own input"], "upscale", self.path("in"), "-o",
                        self.path("in"))
 
+    def test_writing_fails_on_the_way(self):
+        os.makedirs(self.path("out", "f_0004.exr"))
+        self.fail_with(1, ["frame 4, output", "f_0004.exr"], *self.command("--jobs", 1))
+        for number in (1, 2, 3):
+            common.read_image(self.path("out", "f_%04d.exr" % number))
+
     def test_nothing_there(self):
         self.fail_with(1, [], "upscale", self.path("none.####.exr"), "-o", self.path("out"))
 

@@ -233,6 +233,23 @@ class Made(common.Case):
         np.testing.assert_allclose(pixels[..., names.index("ViewLayer.Vector.X")], -2.5)
         np.testing.assert_allclose(pixels[..., names.index("ViewLayer.Vector.Y")], -1)
 
+    def test_windows_grow_with_the_picture(self):
+        os.mkdir(self.path("win"))
+        for number in (1, 2):
+            common.write_exr(self.path("win", "w.%04d.exr" % number),
+                             common.moving_frame(number, 64, 40), common.BLENDER,
+                             display=(-4, -2, 80, 48))
+        self.succeed("upscale", self.path("win"), "-o", self.path("out"), "--quiet")
+        pixels, spec = common.read_image(self.path("out", "w.0002.exr"))
+        self.assertEqual((spec.full_x, spec.full_y, spec.full_width, spec.full_height),
+                         (-8, -4, 160, 96))
+        self.assertEqual((spec.x, spec.y, spec.width, spec.height), (0, 0, 128, 80))
+        # The pattern is where it was: twice as large, within the blur of a pixel.
+        small = common.moving_frame(2, 64, 40)[..., 0]
+        red = pixels[..., list(spec.channelnames).index("ViewLayer.Combined.R")]
+        np.testing.assert_allclose(red.reshape(40, 2, 64, 2).mean((1, 3))[4:-4, 4:-4],
+                                   small[4:-4, 4:-4], atol=0.12)
+
     def test_planes_from_files_of_their_own(self):
         for folder in ("c", "z", "v"):
             os.mkdir(self.path(folder))
