@@ -39,7 +39,7 @@ enum hs_own {
 };
 
 /** TRANSFER_SRC: tests read the planes between stages. */
-#define HS_OWN_USAGE                                                                               \
+#define HS_OWN_USAGE \
     (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT)
 
 #define HS_MAX_COPIES 24
