@@ -26,11 +26,12 @@ ALLOWED = {
     "samples/": ("samples/", "io/", PUBLIC),
 }
 # Where the build looks for quoted and bracketed names, after the folder of the file itself.
-SEARCH = ("", "engine/include/", "engine/src/", "shaders/", "io/", "common/", "scenes/", "tools/", "tests/",
-          "tests/fixture/")
+SEARCH = ("", "engine/include/", "engine/src/", "shaders/", "io/", "common/", "scenes/", "tools/",
+          "tests/", "tests/fixture/")
 # Made by the build, or by the libraries that a folder is there to adapt.
 FOREIGN = re.compile(r"\.spv\.h$|@\w+@|^config\.h$")
-OWN = re.compile(r"^(hindsight/|hsio|hs_|engine/|shaders/|io/|common/|scenes/|tools/|tests/|gst/hs)")
+OWN = re.compile(r"^(hindsight/|hsio|hs_|engine/|shaders/|io/|common/|scenes/|tools/|tests/|"
+                 r"gst/hs)")
 # Python of one folder stays in it; a script may import what lies beside it.
 PYTHON = re.compile(r"^\s*(?:from|import) (training|models|pipelines)\b")
 
