@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""hindsight render."""
+import json
+import os
+import struct
+
+import numpy as np
+
+import common
+
+SMALL = ["--render-size", "48x32", "--size", "72x48", "--reference-spp", 2, "--device", "cpu"]
+
+
+def read_pack(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    tensors, end = {}, 0
+    about = header.pop("__metadata__")
+    for name, t in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        first, last = t["data_offsets"]
+        assert first == end, (name, first, end)
+        end = last
+        kind = {"F32": np.float32, "F16": np.float16}[t["dtype"]]
+        tensors[name] = np.frombuffer(data[8 + size + first:8 + size + last],
+                                      kind).reshape(t["shape"])
+    assert end == len(data) - 8 - size
+    return about, tensors
+
+
+def write_glb(path):
+    """A square in the plane z = 0 of glTF, which is y = 0 of the scene, from two triangles."""
+    points = np.array([[-1, 0, 0], [1, 0, 0], [1, 2, 0], [-1, 2, 0]], "<f4").tobytes()
+    indices = np.array([0, 1, 2, 0, 2, 3], "<u2").tobytes()
+    root = {
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [{"children": [1]}, {"mesh": 0, "scale": [2, 2, 2], "translation": [0, 1, 0]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"byteLength": 60}],
+        "bufferViews": [{"buffer": 0, "byteLength": 48},
+                        {"buffer": 0, "byteOffset": 48, "byteLength": 12}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+                      {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"}]}
+    text = json.dumps(root).encode()
+    text += b" " * (-len(text) % 4)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<4sII", b"glTF", 2, 28 + len(text) + 60))
+        file.write(struct.pack("<I4s", len(text), b"JSON") + text)
+        file.write(struct.pack("<I4s", 60, b"BIN\0") + points + indices)
+
+
+class Render(common.Case):
+    def test_exr(self):
+        self.succeed("render", "orbit", "-o", self.path("o"), "--frames", 3, "--validate", *SMALL)
+        text = self.succeed("inspect", self.path("o")).stdout
+        for words in ("3 frames, 0 to 2", "convention raw", "motion           48x32",
+                      "depth            48x32", "hit_distance     48x32", "jitter           (0, -0.16",
+                      "output 72x48", "view (world to camera)"):
+            self.assertIn(words, text)
+        pixels, spec = common.read_image(self.path("o", "reference", "frame.0002.exr"))
+        self.assertEqual((spec.width, spec.height), (72, 48))
+        self.assertGreater(pixels[..., :3].mean(), 0.05)
+        with open(self.path("o", "frames.json")) as file:
+            frames = json.load(file)["frames"]
+        self.assertEqual([f["reset"] for f in frames], [True, False, False])
+        self.assertNotEqual(frames[0]["view"], frames[2]["view"])
+
+    def test_raw_is_pack(self):
+        """The same clip in both forms; several seeds; what is there is kept."""
+        args = ["render", "random", "--seed", "4-5", "--frames", 9, *SMALL]
+        self.succeed(*args, "-o", self.path("p"), "--format", "pack", "--jobs", 2)
+        self.succeed(*args, "-o", self.path("r"), "--format", "raw")
+        self.succeed("inspect", self.path("r", "000005", "frames.json"))
+        about, clip = read_pack(self.path("p", "random-000005.safetensors"))
+        self.assertEqual((about["seed"], about["mode"]), ("5", "direct"))
+        self.assertEqual(clip["reference"].shape, (9, 48, 72, 4))
+        self.assertEqual(clip["motion"].shape, (9, 32, 48, 2))
+        self.assertEqual(clip["view"].shape, (9, 4, 4))
+        for name, file, kind in (("colour", "color.0008.rgba16f", np.float16),
+                                 ("depth", "depth.0008.r32f", np.float32),
+                                 ("reference", "reference/reference.0008.rgba16f", np.float16)):
+            raw = np.fromfile(self.path("r", "000005", file), kind)
+            np.testing.assert_array_equal(raw, clip[name][8].ravel())
+        path = self.path("p", "random-000004.safetensors")
+        before = os.stat(path).st_mtime_ns
+        self.succeed(*args, "-o", self.path("p"), "--format", "pack")
+        self.assertEqual(os.stat(path).st_mtime_ns, before)
+        self.assertEqual(sorted(os.listdir(self.path("p"))),
+                         ["random-000004.safetensors", "random-000005.safetensors"])
+
+    def test_planes_and_nothing(self):
+        self.succeed("render", "still", "-o", self.path("o"), "--frames", 1, "--format", "pack",
+                     "--planes", "colour,motion", "--no-reference", "--mode", "path", *SMALL)
+        _, clip = read_pack(self.path("o", "still-000001.safetensors"))
+        self.assertNotIn("depth", clip)
+        self.assertNotIn("reference", clip)
+        self.assertIn("motion", clip)
+        text = self.succeed("render", "still", "--format", "none", "--frames", 2, *SMALL).stderr
+        self.assertIn("2 frames", text)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_given(self):
+        """A mesh and surroundings from files."""
+        write_glb(self.path("square.glb"))
+        common.write_exr(self.path("sky.exr"), np.full((4, 8, 3), 0.25, np.float32))
+        self.succeed("render", "mesh", "-o", self.path("o"), "--mesh", self.path("square.glb"),
+                     "--environment", self.path("sky.exr"), "--frames", 1, "--format", "pack",
+                     *SMALL)
+        _, clip = read_pack(self.path("o", "mesh-000001.safetensors"))
+        self.assertGreater((np.abs(clip["normal"][0, ..., 1]) > 0.99).mean(), 0.05)
+        far = np.isinf(clip["depth"][0, ..., 0])
+        self.assertGreater(far.mean(), 0.02)
+        np.testing.assert_allclose(clip["colour"][0][far][:, :3], 0.25, atol=1e-3)
+
+    def test_refuses(self):
+        out = ["-o", self.path("o")]
+        for words, code, args in (
+                (["which pattern"], 2, out),
+                (["--output"], 2, ["random"]),
+                (["no pattern \"nope\""], 1, ["nope", *out]),
+                (["--seed"], 2, ["random", "--seed", "x", *out]),
+                (["--seed"], 2, ["random", "--seed=-3", *out]),
+                (["no plane \"smell\""], 2, ["random", "--planes", "depth,smell", *out]),
+                (["output size"], 1, ["random", "--render-size", "64x64", "--size", "32x32", *out]),
+                (["--spp"], 2, ["random", "--spp", 0, *out]),
+                (["nothing.glb"], 1, ["mesh", "--mesh", self.path("nothing.glb"), *out]),
+                (["--mode takes"], 2, ["random", "--mode", "magic", *out])):
+            self.fail_with(code, words, "render", *args)
+        with open(self.path("bad.glb"), "wb") as file:
+            file.write(b"glTF" + bytes(40))
+        self.fail_with(1, ["bad.glb"], "render", "mesh", "--mesh", self.path("bad.glb"), *out)
+        text = self.succeed("render", "--list").stdout
+        self.assertGreaterEqual(len(text.splitlines()), 11)
+
+
+if __name__ == "__main__":
+    common.main()
