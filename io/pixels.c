@@ -182,8 +182,9 @@ static float lane_float(const struct hsio_lane *lane, const uint8_t *p)
     }
 }
 
-static void stats_row(struct hsio_plane_stats *stats, const struct hsio_lane *lanes, int channels,
-                      int width)
+/* Counts pixel by pixel; for rows that hold something that isn't finite. */
+static void stats_careful(struct hsio_plane_stats *stats, const struct hsio_lane *lanes,
+                          int channels, int width)
 {
     for (int x = 0; x < width; x++) {
         bool bad = false;
@@ -204,6 +205,61 @@ static void stats_row(struct hsio_plane_stats *stats, const struct hsio_lane *la
             stats->max = v > stats->max ? v : stats->max;
         }
         stats->non_finite += bad;
+    }
+}
+
+/* Least and greatest of a lane; false if any value isn't finite. */
+static bool lane_range(const struct hsio_lane *lane, int width, float *low, float *high)
+{
+    const uint8_t *p = lane->data;
+    bool finite = true;
+
+    if (lane->type == HSIO_TYPE_HALF) {
+        int least = INT32_MAX, most = INT32_MIN;
+
+        for (int x = 0; x < width; x++, p += lane->stride_bytes) {
+            uint16_t h;
+            int order;
+
+            memcpy(&h, p, sizeof(h));
+            finite &= (h & 0x7c00) != 0x7c00;
+            order = h & 0x8000 ? 0x8000 - (int)h : (int)h; // -0 and 0 are alike.
+            least = order < least ? order : least;
+            most = order > most ? order : most;
+        }
+        *low = hsio_half_to_float((uint16_t)(least < 0 ? 0x8000 - least : least));
+        *high = hsio_half_to_float((uint16_t)(most < 0 ? 0x8000 - most : most));
+        return finite;
+    }
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int x = 0; x < width; x++, p += lane->stride_bytes) {
+        const float v = lane_float(lane, p);
+
+        finite &= v - v == 0;
+        *low = v < *low ? v : *low;
+        *high = v > *high ? v : *high;
+    }
+    return finite;
+}
+
+static void stats_row(struct hsio_plane_stats *stats, const struct hsio_lane *lanes, int channels,
+                      int width)
+{
+    float low[4], high[4];
+
+    for (int c = 0; c < channels && width > 0; c++) {
+        if (lanes[c].data && !lane_range(&lanes[c], width, &low[c], &high[c])) {
+            stats_careful(stats, lanes, channels, width);
+            return;
+        }
+    }
+    for (int c = 0; c < channels && width > 0; c++) {
+        if (!lanes[c].data)
+            continue;
+        stats->all_zero = stats->all_zero && low[c] == 0 && high[c] == 0;
+        stats->min = low[c] < stats->min ? low[c] : stats->min;
+        stats->max = high[c] > stats->max ? high[c] : stats->max;
     }
 }
 
