@@ -27,9 +27,8 @@ struct writer {
     const char *path;
     struct hsio_output out;
     exr_context_t context;
-    int width, height;             ///< Of the planes.
-    struct hsio_box display, data; ///< Of the file.
-    int offset_x, offset_y;        ///< First pixel of the data window within the planes.
+    int width, height; ///< Of the planes.
+    struct hsio_exr_windows windows;
     int count;
     struct channel channels[MAX_CHANNELS];
 };
@@ -62,78 +61,6 @@ static int core_error(struct writer *w, exr_result_t result, const char *what)
                      exr_get_default_error_message(result));
 }
 
-static int floor_div(int64_t a, int64_t b)
-{
-    return (int)(a / b - (a % b < 0));
-}
-
-static int ceil_div(int64_t a, int64_t b)
-{
-    return -floor_div(-a, b);
-}
-
-static int round_div(int64_t a, int64_t b)
-{
-    return floor_div(2 * a + b, 2 * b);
-}
-
-/* One axis: source display, data and canvas ranges (last excluded) to those of the file. */
-static void scale_axis(const int64_t display[2], const int64_t data[2], const int64_t canvas[2],
-                       bool canvas_is_data, int size, int out_display[2], int out_data[2])
-{
-    const int64_t in = canvas[1] - canvas[0];
-    const int origin = round_div(canvas[0] * size, in);
-    const int64_t *other = canvas_is_data ? display : data;
-    int low = floor_div((other[0] - canvas[0]) * size, in);
-    int high = ceil_div((other[1] - canvas[0]) * size, in);
-
-    if (canvas_is_data) {
-        out_data[0] = origin;
-        out_data[1] = origin + size - 1;
-        out_display[0] = origin + low;
-        out_display[1] = origin + high - 1;
-        return;
-    }
-    low = low < 0 ? 0 : low;
-    high = high > size ? size : high;
-    if (low >= high) { // Nothing of the data is in the picture: write it all.
-        low = 0;
-        high = size;
-    }
-    out_display[0] = origin;
-    out_display[1] = origin + size - 1;
-    out_data[0] = origin + low;
-    out_data[1] = origin + high - 1;
-}
-
-static void place_windows(struct writer *w, const struct hsio_write_options *o)
-{
-    int part, display[2][2], data[2][2];
-
-    w->display = w->data = (struct hsio_box){0, 0, w->width - 1, w->height - 1};
-    if (!o->source || !hsio_frame_exr(o->source, &part))
-        return;
-    for (int axis = 0; axis < 2; axis++) {
-        const struct hsio_frame_info *info = hsio_frame_info(o->source);
-        const struct hsio_box c = hsio_frame_canvas(o->source);
-        const struct hsio_box boxes[3] = {info->display, info->data, c};
-        int64_t r[3][2];
-
-        for (int i = 0; i < 3; i++) {
-            r[i][0] = axis ? boxes[i].min_y : boxes[i].min_x;
-            r[i][1] = (int64_t)(axis ? boxes[i].max_y : boxes[i].max_x) + 1;
-        }
-        scale_axis(r[0], r[1], r[2], hsio_frame_uses_data_window(o->source),
-                   axis ? w->height : w->width, display[axis], data[axis]);
-    }
-    w->display = (struct hsio_box){display[0][0], display[1][0], display[0][1], display[1][1]};
-    w->data = (struct hsio_box){data[0][0], data[1][0], data[0][1], data[1][1]};
-    if (!hsio_frame_uses_data_window(o->source)) {
-        w->offset_x = w->data.min_x - w->display.min_x;
-        w->offset_y = w->data.min_y - w->display.min_y;
-    }
-}
-
 static bool has_channel(const struct writer *w, const char *name)
 {
     for (int i = 0; i < w->count; i++) {
@@ -156,52 +83,6 @@ static struct channel *add_channel(struct writer *w, const char *name, enum hsio
     return c;
 }
 
-static const char *default_names(enum hsio_plane plane)
-{
-    switch (plane) {
-    case HSIO_PLANE_COLOR:
-        return "R,G,B,A";
-    case HSIO_PLANE_DEPTH:
-        return "depth.Z";
-    case HSIO_PLANE_MOTION:
-        return "motion.X,motion.Y";
-    case HSIO_PLANE_MOTION_NEXT:
-        return "motion_next.X,motion_next.Y";
-    case HSIO_PLANE_DIFFUSE_ALBEDO:
-        return "diffuse_albedo.R,diffuse_albedo.G,diffuse_albedo.B";
-    case HSIO_PLANE_SPECULAR_ALBEDO:
-        return "specular_albedo.R,specular_albedo.G,specular_albedo.B";
-    case HSIO_PLANE_NORMAL:
-        return "normal.X,normal.Y,normal.Z";
-    case HSIO_PLANE_ROUGHNESS:
-        return "roughness.R";
-    case HSIO_PLANE_HIT_DISTANCE:
-        return "hit_distance.R";
-    case HSIO_PLANE_REACTIVE:
-        return "reactive.R";
-    default:
-        return "exposure.R";
-    }
-}
-
-/* Splits "a,b,c"; returns the count, 0 if a name is empty, too long or there are more than 4. */
-static int split_names(const char *list, char names[4][256])
-{
-    int count = 0;
-
-    for (const char *p = list;; p++) {
-        const size_t length = strcspn(p, ",");
-
-        if (!length || length >= 256 || count == 4)
-            return 0;
-        memcpy(names[count], p, length);
-        names[count++][length] = 0;
-        p += length;
-        if (!*p)
-            return count;
-    }
-}
-
 static int pick_names(const struct writer *w, const struct hsio_write_plane *p,
                       const struct hsio_write_options *o, char names[4][256])
 {
@@ -213,15 +94,15 @@ static int pick_names(const struct writer *w, const struct hsio_write_plane *p,
     int count = 0;
 
     if (p->channels)
-        return split_names(p->channels, names);
+        return hsio_exr_split_names(p->channels, names);
     if (usable)
-        count = split_names(in->channels, names);
+        count = hsio_exr_split_names(in->channels, names);
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < i; k++)
             count = strcmp(names[i], names[k]) ? count : 0;
         count = has_channel(w, names[i]) ? 0 : count;
     }
-    return count ? count : split_names(default_names(p->plane), names);
+    return count ? count : hsio_exr_split_names(hsio_exr_default_names(p->plane), names);
 }
 
 static bool is_data(enum hsio_plane plane)
@@ -243,7 +124,7 @@ static int add_plane(struct writer *w, const struct hsio_write_plane *p,
         return hsio_fail(w->log, HS_ERR_INVALID,
                          "%s: plane %s: %s has %d channels, names are \"%s\"", w->path,
                          hsio_plane_name(p->plane), hsio_format_name(p->format), stored,
-                         p->channels ? p->channels : default_names(p->plane));
+                         p->channels ? p->channels : hsio_exr_default_names(p->plane));
     for (int i = 0; i < count; i++) {
         struct channel *c;
 
@@ -375,7 +256,7 @@ static exr_attr_box2i_t box_to(struct hsio_box b)
 static exr_result_t write_header(struct writer *w, const struct hsio_write_options *o)
 {
     static const exr_pixel_type_t types[] = {EXR_PIXEL_HALF, EXR_PIXEL_FLOAT, EXR_PIXEL_UINT};
-    const exr_attr_box2i_t display = box_to(w->display), data = box_to(w->data);
+    const exr_attr_box2i_t display = box_to(w->windows.display), data = box_to(w->windows.data);
     exr_attr_v2f_t centre = {{{0, 0}}};
     float aspect = 1, window_width = 1;
     int source_part = 0, part = 0;
@@ -429,16 +310,17 @@ static void cut_halves(uint8_t *data, int count)
 static void fetch_row(const struct writer *w, struct channel *c, int y, int row, uint8_t *line)
 {
     const size_t bytes = hsio_type_bytes(c->type);
-    const int width = w->data.max_x - w->data.min_x + 1;
+    const int width = w->windows.data.max_x - w->windows.data.min_x + 1;
     uint8_t *dst = c->rows + (size_t)row * (size_t)width * bytes;
 
     if (c->resampler) {
-        hsio_resampler_row(c->resampler, y + w->offset_y, line);
-        memcpy(dst, line + (size_t)w->offset_x * bytes, (size_t)width * bytes);
+        hsio_resampler_row(c->resampler, y + w->windows.offset_y, line);
+        memcpy(dst, line + (size_t)w->windows.offset_x * bytes, (size_t)width * bytes);
     } else {
         struct hsio_lane lane = c->first;
 
-        lane.data += (size_t)(y + w->offset_y) * c->pitch + (size_t)w->offset_x * lane.stride_bytes;
+        lane.data += (size_t)(y + w->windows.offset_y) * c->pitch +
+                     (size_t)w->windows.offset_x * lane.stride_bytes;
         hsio_pixels_emit(dst, c->type, 1, width, &lane, NULL);
     }
     if (c->type == HSIO_TYPE_HALF)
@@ -457,7 +339,7 @@ static struct channel *channel_named(struct writer *w, const char *name)
 static exr_result_t write_chunks(struct writer *w, int lines, uint8_t *line)
 {
     exr_encode_pipeline_t encode = EXR_ENCODE_PIPELINE_INITIALIZER;
-    const int height = w->data.max_y - w->data.min_y + 1;
+    const int height = w->windows.data.max_y - w->windows.data.min_y + 1;
     exr_result_t result = EXR_ERR_SUCCESS;
 
     for (int y = 0; y < height && result == EXR_ERR_SUCCESS; y += lines) {
@@ -468,7 +350,7 @@ static exr_result_t write_chunks(struct writer *w, int lines, uint8_t *line)
             for (int r = 0; r < rows; r++)
                 fetch_row(w, &w->channels[i], y + r, r, line);
         }
-        result = exr_write_scanline_chunk_info(w->context, 0, w->data.min_y + y, &info);
+        result = exr_write_scanline_chunk_info(w->context, 0, w->windows.data.min_y + y, &info);
         if (result == EXR_ERR_SUCCESS)
             result = y ? exr_encoding_update(w->context, 0, &info, &encode)
                        : exr_encoding_initialize(w->context, 0, &info, &encode);
@@ -493,7 +375,7 @@ static exr_result_t write_chunks(struct writer *w, int lines, uint8_t *line)
 
 static int write_pixels(struct writer *w)
 {
-    const int width = w->data.max_x - w->data.min_x + 1;
+    const int width = w->windows.data.max_x - w->windows.data.min_x + 1;
     uint8_t *line = malloc((size_t)w->width * 4);
     int32_t lines = 16;
     exr_result_t result;
@@ -551,7 +433,7 @@ int hsio_exr_write(const char *path, int width, int height, const struct hsio_wr
     w->width = width;
     w->height = height;
     w->out.fd = -1;
-    place_windows(w, options);
+    hsio_exr_place(options->source, width, height, &w->windows);
     for (int i = 0; i < count && !result; i++)
         result = add_plane(w, &planes[i], options);
     if (!result)

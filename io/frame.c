@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** One frame: which file each plane is in, what is known of the camera, reading. */
-#include "internal.h"
+/** One frame: which file each plane is in, what is known of the camera. */
+#include "frame.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,54 +10,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum kind {
-    KIND_EXR,
-    KIND_PNG,
-    KIND_RAW,
-};
-
-/* One file of the frame. */
-struct source {
-    enum kind kind;
-    char *path;
-    struct hsio_exr *exr;
-    struct hsio_png_info png;
-    uint64_t bytes;
-    bool separate; ///< Holds one plane: its channels may have any plain names.
-    struct hsio_box canvas;
-    bool has_canvas;
-};
-
-/* Where a plane is. */
-struct plane {
-    int source; ///< -1: absent.
-    struct hsio_match match;
-    bool chroma;
-};
-
-struct hsio_frame {
-    const struct hsio_sequence *seq;
-    const struct hsio_slot *slot;
-    struct hsio_convention convention;
-    struct hsio_frame_info info;
-    int source_count, main; ///< `main`: source of colour or the first plane.
-    struct source sources[HSIO_PLANE_COUNT + 1];
-    struct plane planes[HSIO_PLANE_COUNT];
-};
-
 static const struct hs_log *log_of(const struct hsio_frame *f)
 {
     return &f->seq->log;
 }
 
-static int open_source(struct hsio_frame *f, struct source *s)
+static int open_source(struct hsio_frame *f, struct hsio_source *s)
 {
     struct stat st;
 
     switch (s->kind) {
-    case KIND_EXR:
+    case HSIO_SOURCE_EXR:
         return hsio_exr_open(s->path, log_of(f), &s->exr);
-    case KIND_PNG:
+    case HSIO_SOURCE_PNG:
         return hsio_png_probe(s->path, log_of(f), &s->png);
     default:
         if (stat(s->path, &st))
@@ -71,17 +36,17 @@ static int open_source(struct hsio_frame *f, struct source *s)
 /* Index of the source for a path, opened if it is new; negative code on failure. */
 static int find_source(struct hsio_frame *f, const char *path, bool separate)
 {
-    struct source *s = &f->sources[f->source_count];
+    struct hsio_source *s = &f->sources[f->source_count];
     int result;
 
     for (int i = 0; i < f->source_count; i++) {
         if (!strcmp(f->sources[i].path, path))
             return i;
     }
-    *s = (struct source){
-        .kind = hsio_path_has_extension(path, ".exr")   ? KIND_EXR
-                : hsio_path_has_extension(path, ".png") ? KIND_PNG
-                                                        : KIND_RAW,
+    *s = (struct hsio_source){
+        .kind = hsio_path_has_extension(path, ".exr")   ? HSIO_SOURCE_EXR
+                : hsio_path_has_extension(path, ".png") ? HSIO_SOURCE_PNG
+                                                        : HSIO_SOURCE_RAW,
         .path = hsio_text_format("%s", path),
         .separate = separate,
     };
@@ -132,8 +97,8 @@ static struct hsio_box canvas_of(const struct hsio_frame *f, const struct hsio_e
 
 static void locate_exr(struct hsio_frame *f, enum hsio_plane plane, int source)
 {
-    struct source *s = &f->sources[source];
-    struct plane *p = &f->planes[plane];
+    struct hsio_source *s = &f->sources[source];
+    struct hsio_located *p = &f->planes[plane];
     struct hsio_plane_info *info = &f->info.planes[plane];
     const char *layer = f->convention.layer;
     const int channels = hsio_plane_channels(plane);
@@ -178,7 +143,7 @@ static void locate_exr(struct hsio_frame *f, enum hsio_plane plane, int source)
 
 static void locate_png(struct hsio_frame *f, enum hsio_plane plane, int source)
 {
-    const struct source *s = &f->sources[source];
+    const struct hsio_source *s = &f->sources[source];
     struct hsio_plane_info *info = &f->info.planes[plane];
 
     if (plane != HSIO_PLANE_COLOR && !s->separate)
@@ -223,7 +188,7 @@ static void raw_size(const struct hsio_frame *f, enum hsio_plane plane, int *wid
 
 static int locate_raw(struct hsio_frame *f, enum hsio_plane plane, int source)
 {
-    const struct source *s = &f->sources[source];
+    const struct hsio_source *s = &f->sources[source];
     const struct hsio_entry *e = f->slot->entry;
     struct hsio_plane_info *info = &f->info.planes[plane];
     int format, width = 0, height = 0;
@@ -297,9 +262,9 @@ static int locate(struct hsio_frame *f, enum hsio_plane plane)
     source = find_source(f, path, separate);
     if (source < 0)
         return source;
-    if (f->sources[source].kind == KIND_EXR)
+    if (f->sources[source].kind == HSIO_SOURCE_EXR)
         locate_exr(f, plane, source);
-    else if (f->sources[source].kind == KIND_PNG)
+    else if (f->sources[source].kind == HSIO_SOURCE_PNG)
         locate_png(f, plane, source);
     else
         result = locate_raw(f, plane, source);
@@ -470,172 +435,4 @@ struct hsio_box hsio_frame_canvas(const struct hsio_frame *frame)
 bool hsio_frame_uses_data_window(const struct hsio_frame *frame)
 {
     return frame->seq->options.window == HSIO_WINDOW_DATA;
-}
-
-static int absent(const struct hsio_frame *f, enum hsio_plane plane)
-{
-    const struct source *s = &f->sources[f->main];
-    char names[3072] = "";
-
-    if (s->exr)
-        hsio_exr_list(s->exr, names, sizeof(names));
-    return hsio_fail(log_of(f), HS_ERR_INVALID,
-                     "%s: frame %" PRId64 ": plane %s is absent; pattern \"%s\"%s%s, channels: %s",
-                     s->path, f->slot->number, hsio_plane_name(plane),
-                     f->convention.channels[plane], f->convention.layer[0] ? " in layer " : "",
-                     f->convention.layer, names[0] ? names : f->info.planes[0].channels);
-}
-
-static int check_request(const struct hsio_frame *f, const struct hsio_plane_request *r)
-{
-    const struct hsio_plane_info *info;
-    const enum hsio_format format = r->format;
-    size_t needed;
-
-    if ((unsigned)r->plane >= HSIO_PLANE_COUNT || (unsigned)format >= HSIO_FORMAT_COUNT ||
-        !r->buffer)
-        return hsio_fail(log_of(f), HS_ERR_INVALID, "%s: bad plane request", f->info.path);
-    info = &f->info.planes[r->plane];
-    if (!info->present)
-        return absent(f, r->plane);
-    if (format && hsio_format_channels(format) != hsio_plane_channels(r->plane))
-        return hsio_fail(log_of(f), HS_ERR_INVALID, "%s: plane %s has %d channels, %s asked for",
-                         info->path, hsio_plane_name(r->plane), hsio_plane_channels(r->plane),
-                         hsio_format_name(format));
-    needed = (size_t)info->width * (size_t)info->height *
-             hsio_format_bytes(format ? format : info->format);
-    if (r->buffer_bytes < needed)
-        return hsio_fail(log_of(f), HS_ERR_INVALID,
-                         "%s: plane %s: needs %zu bytes, the buffer has %zu", info->path,
-                         hsio_plane_name(r->plane), needed, r->buffer_bytes);
-    return 0;
-}
-
-static int read_plain(const struct hsio_frame *f, const struct hsio_plane_request *r)
-{
-    const struct hsio_plane_info *info = &f->info.planes[r->plane];
-    const struct source *s = &f->sources[f->planes[r->plane].source];
-    const enum hsio_format format = r->format ? r->format : info->format;
-    const enum hsio_transfer transfer =
-        r->plane == HSIO_PLANE_COLOR ? f->convention.color.transfer : HSIO_TRANSFER_LINEAR;
-
-    if (s->kind == KIND_PNG)
-        return hsio_png_read(s->path, transfer, hsio_format_type(format),
-                             hsio_format_channels(format), info->width, info->height, r->buffer,
-                             r->stats, log_of(f));
-    return hsio_raw_read(s->path, r->plane, (enum hsio_format)f->planes[r->plane].match.count,
-                         format, info->width, info->height, r->buffer, r->stats, log_of(f));
-}
-
-/* All requested planes of one EXR. */
-static int read_exr(const struct hsio_frame *f, int source, const struct hsio_plane_request *list,
-                    int count, struct hsio_exr_target *targets)
-{
-    int used = 0;
-
-    for (int i = 0; i < count; i++) {
-        const struct hsio_plane_request *r = &list[i];
-        const struct plane *p = &f->planes[r->plane];
-        struct hsio_exr_target *t = &targets[used];
-
-        if (p->source != source)
-            continue;
-        used++;
-        *t = (struct hsio_exr_target){
-            .part = p->match.part,
-            .channels = {-1, -1, -1, -1},
-            .chroma = p->chroma,
-            .out_channels = hsio_plane_channels(r->plane),
-            .type = hsio_format_type(r->format ? r->format : f->info.planes[r->plane].format),
-            .canvas = f->sources[source].canvas,
-            .fill = r->plane == HSIO_PLANE_DEPTH ? f->convention.depth.background : 0,
-            .dst = r->buffer,
-            .stats = r->stats,
-            .what = hsio_plane_name(r->plane),
-        };
-        for (int c = 0; c < p->match.count; c++)
-            t->channels[c] = p->match.channels[c];
-    }
-    return used ? hsio_exr_read(f->sources[source].exr, targets, used, log_of(f)) : 0;
-}
-
-int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *requests, int count)
-{
-    struct hsio_exr_target *targets;
-    int result = 0;
-
-    for (int i = 0; i < count && !result; i++)
-        result = check_request(frame, &requests[i]);
-    if (result || count < 1)
-        return result;
-    targets = calloc((size_t)count, sizeof(*targets));
-    if (!targets)
-        return hsio_fail(log_of(frame), HS_ERR_NOMEM, "%s: out of memory", frame->info.path);
-    for (int i = 0; i < count; i++) {
-        if (requests[i].stats)
-            hsio_stats_begin(requests[i].stats);
-    }
-    for (int s = 0; s < frame->source_count && !result; s++) {
-        if (frame->sources[s].kind == KIND_EXR)
-            result = read_exr(frame, s, requests, count, targets);
-    }
-    for (int i = 0; i < count && !result; i++) {
-        if (frame->sources[frame->planes[requests[i].plane].source].kind != KIND_EXR)
-            result = read_plain(frame, &requests[i]);
-    }
-    for (int i = 0; i < count && !result; i++) {
-        if (requests[i].stats)
-            hsio_stats_end(requests[i].stats);
-    }
-    free(targets);
-    return result;
-}
-
-static int describe_source(const struct hsio_frame *f, int source, struct hsio_file_desc **out)
-{
-    const struct source *s = &f->sources[source];
-
-    if (s->kind != KIND_RAW)
-        return hsio_file_describe(s->path, log_of(f), out);
-    for (int i = 0; i < HSIO_PLANE_COUNT; i++) {
-        if (f->planes[i].source == source)
-            return hsio_raw_describe(s->path, s->bytes, (enum hsio_format)f->planes[i].match.count,
-                                     f->info.planes[i].width, f->info.planes[i].height, out);
-    }
-    return HS_ERR_INTERNAL;
-}
-
-int hsio_sequence_describe(const struct hsio_sequence *seq, int index, struct hsio_file_desc ***out,
-                           int *count)
-{
-    struct hsio_file_desc **list = NULL;
-    struct hsio_frame *f = NULL;
-    int result = hsio_frame_open(seq, index, &f), n = 0;
-
-    if (result)
-        return result;
-    list = calloc((size_t)f->source_count, sizeof(*list));
-    result = list ? 0 : HS_ERR_NOMEM;
-    for (; n < f->source_count && !result; n++)
-        result = describe_source(f, n, &list[n]);
-    if (result) {
-        hsio_sequence_descriptions_free(&list, n);
-    } else {
-        *out = list;
-        *count = n;
-    }
-    hsio_frame_close(&f);
-    return result;
-}
-
-void hsio_sequence_descriptions_free(struct hsio_file_desc ***descs, int count)
-{
-    struct hsio_file_desc **list = descs ? *descs : NULL;
-
-    if (!list)
-        return;
-    for (int i = 0; i < count; i++)
-        hsio_file_desc_free(&list[i]);
-    free(list);
-    *descs = NULL;
 }

@@ -182,6 +182,21 @@ int hsio_exr_code(int result);
 int hsio_exr_read(struct hsio_exr *exr, const struct hsio_exr_target *targets, int count,
                   const struct hs_log *log);
 
+/* exr_layout.c */
+
+/** Windows of an output file. */
+struct hsio_exr_windows {
+    struct hsio_box display, data;
+    int offset_x, offset_y; ///< First pixel of the data window within the planes.
+};
+
+/** Scales the windows of a source (may be NULL) to planes of width x height. */
+void hsio_exr_place(struct hsio_frame *source, int width, int height, struct hsio_exr_windows *w);
+/** Names that a plane gets without a source, comma-separated. */
+const char *hsio_exr_default_names(enum hsio_plane plane);
+/** Splits "a,b,c"; the count, or 0 if a name is empty, too long or there are more than 4. */
+int hsio_exr_split_names(const char *list, char names[4][256]);
+
 /* exr_write.c */
 
 int hsio_exr_write(const char *path, int width, int height, const struct hsio_write_plane *planes,

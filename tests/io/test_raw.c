@@ -137,6 +137,52 @@ static void direct_read(struct test_rng *rng)
     free(file);
 }
 
+/* Against a plain count, over halves and floats with and without oddities. */
+static void counted(struct test_rng *rng)
+{
+    for (int round = 0; round < 40; round++) {
+        const bool half = round & 1, odd = round & 2;
+        uint16_t h[12 * 4];
+        float f[12 * 4], low = INFINITY, high = -INFINITY;
+        uint64_t bad = 0;
+        struct hsio_plane_stats stats;
+        struct hsio_sequence *seq;
+        bool zero = true;
+
+        for (int i = 0; i < 12 * 4; i++) {
+            f[i] = test_rng_float(rng, round < 20 ? -8 : -2, round < 10 ? -1 : 8);
+            if (!test_rng_below(rng, 4))
+                f[i] = test_rng_below(rng, 2) ? -0.0f : 0;
+            if (odd && !test_rng_below(rng, 9))
+                f[i] = test_rng_below(rng, 2) ? NAN : -INFINITY;
+            h[i] = hsio_float_to_half(f[i]);
+            if (half)
+                f[i] = hsio_half_to_float(h[i]);
+            zero = zero && f[i] == 0;
+            if (isfinite(f[i])) {
+                low = fminf(low, f[i]);
+                high = fmaxf(high, f[i]);
+            }
+        }
+        for (int i = 0; i < 12; i++) {
+            bool any = false;
+
+            for (int c = 0; c < 4; c++)
+                any = any || !isfinite(f[i * 4 + c]);
+            bad += any;
+        }
+        io_store(io_path("n.bin"), half ? (const void *)h : f, half ? sizeof(h) : sizeof(f));
+        io_store(io_path("n.json"), "{\"render\": [4, 3], \"frames\": [{\"color\": \"n.bin\"}]}",
+                 50);
+        seq = io_open(io_path("n.json"), "raw", NULL);
+        free(io_read(seq, 0, HSIO_PLANE_COLOR, &stats));
+        hsio_sequence_close(&seq);
+        REQUIRE_EQ(stats.non_finite, bad);
+        REQUIRE_EQ(stats.all_zero, zero);
+        REQUIRE(stats.min == low && stats.max == high);
+    }
+}
+
 static void described(struct test_rng *rng)
 {
     struct hsio_sequence *seq = io_open(describe(TWO), "auto", NULL);
@@ -278,12 +324,9 @@ static void dynamic_size(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"two_frames", two_frames},
-    {"caller_wins", caller_wins},
-    {"direct_read", direct_read},
-    {"described", described},
-    {"errors", errors},
-    {"slips_are_told", slips_are_told},
-    {"dynamic_size", dynamic_size},
+    {"two_frames", two_frames},         {"caller_wins", caller_wins},
+    {"direct_read", direct_read},       {"counted", counted},
+    {"described", described},           {"errors", errors},
+    {"slips_are_told", slips_are_told}, {"dynamic_size", dynamic_size},
 };
 TEST_MAIN(cases)
