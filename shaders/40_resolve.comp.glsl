@@ -176,7 +176,7 @@ float correct(float kernel, inout work history)
     }
     range both = taps_range;
     range_add(both, history);
-    const float share = 1.0 / max(total, 1e-9);
+    const float share = HS_TAAU_CORRECT_GAIN / max(total, 1e-9);
     history = range_clamp(both, work(history.c + sum.c * share, history.s + sum.s * share));
     return total;
 }

@@ -23,7 +23,7 @@
 #define HS_TAAU_CUBIC_HISTORY (-0.75)
 #define HS_TAAU_CUBIC_CURRENT (-0.5)
 // Share of its weight that history loses when it is resampled half a pixel off on both axes.
-#define HS_TAAU_DECAY 0.6
+#define HS_TAAU_DECAY 0.4
 
 // resolve: Gaussian exp(-d * d * HS_TAAU_KERNEL) of the distance from a sample, output px (the
 // geometric mean of the axes).
@@ -31,7 +31,9 @@
 // Weight of a frame whose samples are all far away, and the limit of a pixel's weight.
 #define HS_TAAU_WEIGHT_MIN 0.05
 #define HS_TAAU_WEIGHT_MAX 8.0
-// Kernel sum and history weight at which correcting history is half trusted.
+// How far history is moved by what samples say about it: above 1, because history between its
+// pixels is smoother than a sample. Kernel sum and history weight at which that is half trusted.
+#define HS_TAAU_CORRECT_GAIN 1.5
 #define HS_TAAU_CORRECT_KERNEL 0.05
 #define HS_TAAU_CORRECT_WEIGHT 0.1
 // Box around the local mean in standard deviations: at weight 0, and what each unit adds; and the

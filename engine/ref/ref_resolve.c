@@ -146,8 +146,9 @@ static float correct(const struct hs_frame_params *p, const struct window *w,
     }
     struct hs_ref_range range = w->range;
     hs_ref_range_add(&range, history);
+    const float share = HS_REF_F(HS_TAAU_CORRECT_GAIN) / fmaxf(total, 1e-9f);
     for (int k = 0; k < 5; k++)
-        history->c[k] += sum.c[k] / fmaxf(total, 1e-9f);
+        history->c[k] += sum.c[k] * share;
     hs_ref_range_clamp(&range, history);
     return total;
 }
