@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /** No compression of the format reaches this ratio on real pixels. */
@@ -211,14 +210,13 @@ static int load_candidates(struct hsio_exr *exr, const struct hs_log *log)
 
 static int open_file(struct hsio_exr *exr, const struct hs_log *log)
 {
-    struct stat st;
+    const int result = hsio_path_size(exr->path, log, &exr->bytes);
 
+    if (result)
+        return result;
     exr->fd = open(exr->path, O_RDONLY | O_CLOEXEC);
-    if (exr->fd < 0 || fstat(exr->fd, &st))
+    if (exr->fd < 0)
         return hsio_fail(log, HS_ERR_IO, "%s: cannot be opened: %s", exr->path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return hsio_fail(log, HS_ERR_IO, "%s: is not a regular file", exr->path);
-    exr->bytes = (uint64_t)st.st_size;
     return 0;
 }
 

@@ -2,13 +2,11 @@
 /** One frame: which file each plane is in, what is known of the camera. */
 #include "frame.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct hs_log *log_of(const struct hsio_frame *f)
 {
@@ -17,19 +15,13 @@ static const struct hs_log *log_of(const struct hsio_frame *f)
 
 static int open_source(struct hsio_frame *f, struct hsio_source *s)
 {
-    struct stat st;
-
     switch (s->kind) {
     case HSIO_SOURCE_EXR:
         return hsio_exr_open(s->path, log_of(f), &s->exr);
     case HSIO_SOURCE_PNG:
         return hsio_png_probe(s->path, log_of(f), &s->png);
     default:
-        if (stat(s->path, &st))
-            return hsio_fail(log_of(f), HS_ERR_IO, "frame %" PRId64 ": %s: %s", f->slot->number,
-                             s->path, strerror(errno));
-        s->bytes = (uint64_t)st.st_size;
-        return 0;
+        return hsio_path_size(s->path, log_of(f), &s->bytes);
     }
 }
 
@@ -244,6 +236,7 @@ static int locate(struct hsio_frame *f, enum hsio_plane plane)
     const char *path = f->slot->path;
     char text[1536];
     bool separate = false;
+    uint64_t bytes;
     int source, result = 0;
 
     f->planes[plane].source = -1;
@@ -259,6 +252,10 @@ static int locate(struct hsio_frame *f, enum hsio_plane plane)
     }
     if (!path)
         return 0;
+    if (hsio_path_size(path, NULL, &bytes))
+        return hsio_fail(log_of(f), HS_ERR_IO,
+                         "%s: frame %" PRId64 ": plane %s: no such file, or not a regular one",
+                         path, f->slot->number, hsio_plane_name(plane));
     source = find_source(f, path, separate);
     if (source < 0)
         return source;

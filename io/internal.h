@@ -49,6 +49,9 @@ char *hsio_path_join(const char *folder, const char *name);
 /** True if `path` ends in the extension (with dot), ASCII case ignored. */
 bool hsio_path_has_extension(const char *path, const char *extension);
 
+/** Size of a regular file, else HS_ERR_IO and a log line: to open a pipe could take forever. */
+int hsio_path_size(const char *path, const struct hs_log *log, uint64_t *bytes);
+
 /* convention.c */
 
 /** Message-returning form of hsio_convention_set(); `error` receives text on failure. */

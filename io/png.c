@@ -113,14 +113,15 @@ static int reader_start(struct reader *r)
 
 static int reader_open(struct reader *r, const char *path, const struct hs_log *log)
 {
-    long end;
+    int result;
 
     *r = (struct reader){.job = {.log = log, .path = path}};
+    result = hsio_path_size(path, log, &r->facts.bytes);
+    if (result)
+        return result;
     r->job.file = fopen(path, "rbe");
-    if (!r->job.file || fseek(r->job.file, 0, SEEK_END) || (end = ftell(r->job.file)) < 0 ||
-        fseek(r->job.file, 0, SEEK_SET))
+    if (!r->job.file)
         return hsio_fail(log, HS_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    r->facts.bytes = (uint64_t)end;
     r->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r->job, on_error, on_warning);
     if (r->png)
         r->info = png_create_info_struct(r->png);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 char *hsio_text_format(const char *format, ...)
 {
@@ -159,4 +160,16 @@ bool hsio_path_has_extension(const char *path, const char *extension)
     const size_t length = strlen(path), tail = strlen(extension);
 
     return length >= tail && hsio_text_same(path + length - tail, extension, tail);
+}
+
+int hsio_path_size(const char *path, const struct hs_log *log, uint64_t *bytes)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return hsio_fail(log, HS_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return hsio_fail(log, HS_ERR_IO, "%s: is not a regular file", path);
+    *bytes = (uint64_t)st.st_size;
+    return 0;
 }

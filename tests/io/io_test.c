@@ -77,8 +77,11 @@ const char *io_path(const char *format, ...)
 
 void io_store(const char *path, const void *data, size_t bytes)
 {
-    FILE *file = fopen(path, "wb");
+    FILE *file;
 
+    // Some file systems flush a file that is truncated and written again.
+    remove(path);
+    file = fopen(path, "wb");
     REQUIRE(file);
     REQUIRE(!bytes || fwrite(data, 1, bytes, file) == bytes);
     REQUIRE(!fclose(file));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "io_test.h"
 
-#include <float.h>
+#include <sys/stat.h>
 
 #define H EXR_PIXEL_HALF
 #define F EXR_PIXEL_FLOAT
@@ -440,6 +440,10 @@ static void refused(struct test_rng *rng)
     REQUIRE_EQ(io_try(io_path("text.exr"), "raw", NULL), HS_ERR_FORMAT);
     io_store(io_path("empty.exr"), "", 0);
     REQUIRE_EQ(io_try(io_path("empty.exr"), "raw", NULL), HS_ERR_FORMAT);
+    // A pipe would never end.
+    REQUIRE(!mkfifo(io_path("pipe_1.exr"), 0600) && !mkfifo(io_path("pipe_1.png"), 0600));
+    REQUIRE_EQ(io_try(io_path("pipe_%%d.exr"), "raw", NULL), HS_ERR_IO);
+    REQUIRE_EQ(io_try(io_path("pipe_%%d.png"), "raw", NULL), HS_ERR_IO);
     io_store(io_path("picture.bmp"), "BM", 2);
     REQUIRE_EQ(io_try(io_path("picture.bmp"), "raw", NULL), HS_ERR_UNSUPPORTED);
 }
