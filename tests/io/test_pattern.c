@@ -215,6 +215,14 @@ static void folders(struct test_rng *rng)
     hsio_sequence_close(&seq);
     io_store(io_path("two/frames.json"), pattern, sizeof(pattern) - 1);
     expect(io_path("two"), NULL, "1r");
+    // Another file takes its place.
+    io_store(io_path("other.json"), json, sizeof(json) - 1);
+    expect(io_path("two/x_####.exr"), &(struct hsio_options){.sidecar = io_path("other.json")},
+           "1r 2r");
+    expect(io_path("two"), &(struct hsio_options){.sidecar = io_path("other.json")}, "1r 2r");
+    REQUIRE_EQ(
+        io_try(io_path("two"), "raw", &(struct hsio_options){.sidecar = io_path("gone.json")}),
+        HS_ERR_IO);
     io_store(io_path("two/frames.json"), "{", 1);
     REQUIRE_EQ(io_try(io_path("two/x_####.exr"), "raw", NULL), HS_ERR_FORMAT);
 }
