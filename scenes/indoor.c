@@ -74,8 +74,9 @@ void still_life(struct scene *s)
                 s->failed = true;
         }
         mesh_smooth(&mesh);
-        mesh_item(s, world, mat_plain(s, palette_colour(s), 0.8f), scene_mesh(s, &mesh),
-                  rows_identity(), 1);
+        mesh_item(s, world,
+                  mat_plain(s, random_chance(r, 0.6f) ? pale_colour(s) : palette_colour(s), 0.8f),
+                  scene_mesh(s, &mesh), rows_identity(), 1);
     } else {
         box(s, world, top, v3(0, 0, -0.02f), v3(1.1f, 1.5f, 0.02f));
         const uint32_t wall = random_chance(r, 0.3f) ? mat_bricks(s) : mat_plaster(s);
@@ -203,6 +204,11 @@ void room(struct scene *s)
     if (evening || random_chance(r, 0.35f))
         ceiling_lights(s, world, size, random_in(r, 0.6f, 1.6f));
     look_indoors(s, evening ? random_in(r, 0.05f, 0.14f) : random_in(r, 0.16f, 0.34f));
+    if (s->path && !evening) { // a bright sky to be sampled, as it is too rarely hit by chance
+        const struct rows out = rows_mul(rows_move(v3(size.x + 1.2f, 0, size.z * 0.8f)),
+                                         rows_turn(v3(0, 1, 0), PI_F / 2));
+        glow_quad(s, world, out, size.z, size.y * 1.3f, mul(s->sky.horizon, random_in(r, 1.5f, 4)));
+    }
     // Daylight from the windows.
     struct lamp *fill =
         scene_lamp(s, world, SCENE_LIGHT_FILL, rows_move(v3(size.x * 0.9f, 0, size.z * 0.6f)),
@@ -250,7 +256,7 @@ void room(struct scene *s)
     }
     if (random_chance(r, 0.3f))
         obj_person(s,
-                   scene_place(s, world, v3(random_in(r, -0.5f, 1), random_in(r, -1, 1), 0),
+                   scene_place(s, world, v3(random_in(r, 1.3f, 2), random_sign(r) * 1.3f, 0),
                                random_in(r, 0, 6)),
                    random_in(r, 1.5f, 1.85f));
     const struct vec3 target = rows_point(&s->nodes[middle].base, v3(0, 0, 0));
@@ -260,7 +266,7 @@ void room(struct scene *s)
     struct shot *shot =
         look_shot(s, at, yaw + random_in(r, -0.35f, 0.35f), random_in(r, 0.02f, 0.32f));
     camera_move(s, shot);
-    look_expose(s, random_in(r, 0.2f, 0.34f));
+    look_expose(s, random_in(r, 0.2f, 0.34f) * (s->path ? 1.5f : 1.f));
 }
 
 void desk(struct scene *s)

@@ -33,7 +33,7 @@ void look_weather(struct scene *s, enum weather weather, float sun_turn)
     struct vec3 sun = mul(v3(1, 0.94f, 0.84f), random_in(r, 3.2f, 4.6f));
     sky->sun_radius = random_chance(r, 0.7f) ? 0.0047f : random_in(r, 0.005f, 0.03f);
     sky->zenith = mul(v3(0.16f, 0.33f, 0.72f), random_in(r, 0.6f, 1.1f));
-    sky->horizon = mul(v3(0.62f, 0.76f, 0.92f), random_in(r, 0.8f, 1.1f));
+    sky->horizon = mul(v3(0.5f, 0.68f, 0.92f), random_in(r, 0.7f, 1.05f));
     sky->below = v3(0.22f, 0.2f, 0.17f);
     sky->exponent = random_in(r, 0.4f, 0.65f);
     sky->glow = random_in(r, 0.1f, 0.5f);
@@ -87,6 +87,7 @@ void look_weather(struct scene *s, enum weather weather, float sun_turn)
     const struct vec3 lit = add(mul(sky->ambient_up, 0.9f), mul(sun, sinf(height) / PI_F));
     sky->ambient_down = scale3(lit, v3(0.24f, 0.21f, 0.17f));
     sky->fog = mix3(sky->horizon, sky->zenith, 0.2f);
+    sky->fog = mix3(sky->fog, mul(v3(1, 1, 1), luma3(sky->fog)), 0.5f);
     sky->fog_density = random_log(r, 0.0005f, 0.008f);
     if (random_chance(r, 0.08f))
         sky->fog_density *= 3;
@@ -124,10 +125,10 @@ struct shot *look_shot(struct scene *s, struct vec3 target, float yaw, float pit
     return shot;
 }
 
-/** Render pixels a frame: median about 1.5, with a long tail. */
+/** Render pixels a frame of the fastest large part: median 2.4, with a long tail. */
 static float natural_pixels(struct random *r)
 {
-    return clampf(1.5f * expf(0.95f * random_normal(r)), 0.05f, 20.f);
+    return clampf(2.4f * expf(0.95f * random_normal(r)), 0.05f, 24.f);
 }
 
 float natural_speed(struct scene *s)

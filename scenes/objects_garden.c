@@ -22,7 +22,7 @@ static int32_t crown_mesh(struct scene *s, float leaf, bool cone)
     if (*count && random_chance(r, (float)*count / 4.f))
         return crowns[random_int(r, 0, (int)*count - 1)];
     struct mesh mesh = {0};
-    const float leaves = clampf(random_in(r, 4.f, 7.f) / (leaf * leaf), 150, 1400);
+    const float leaves = clampf(random_in(r, 6.f, 11.f) / (leaf * leaf), 200, 2000);
     if (!mesh_crown(&mesh, r, (uint32_t)leaves, leaf, cone))
         s->failed = true;
     sway(s, &mesh, random_in(r, 0.01f, 0.04f), 1);
@@ -38,11 +38,6 @@ static void crown(struct scene *s, int32_t node, uint32_t m, struct vec3 p, stru
     const float leaf = clampf(fmaxf(fine, 0.8f * s->pixel / wide), 0.05f, 0.3f);
     const struct rows local = rows_mul(rows_move(p), rows_turn(v3(0, 0, 1), random_in(r, 0, 6)));
     mesh_item(s, node, m, crown_mesh(s, leaf, cone), local, 1)->half = half;
-    if (cone)
-        return;
-    // The core keeps light from shining straight through.
-    const uint32_t core = mat_plain(s, v3(0.03f, 0.05f, 0.02f), 1);
-    scene_item(s, node, SCENE_SHAPE_SPHERE, core, rows_move(p), mul(half, 0.5f))->occludes = true;
 }
 
 void obj_tree(struct scene *s, int32_t node, float size)
@@ -56,11 +51,11 @@ void obj_tree(struct scene *s, int32_t node, float size)
         v3(size * random_in(r, -0.06f, 0.06f), size * random_in(r, -0.06f, 0.06f), trunk);
     bar(s, node, bark, v3(0, 0, 0), lean, thick, 0.6f);
     const uint32_t leaf = mat_leaf(s);
-    const int crowns = random_int(r, 1, 3);
+    const int crowns = random_int(r, 2, 5);
     for (int i = 0; i < crowns; i++) {
-        const float w = size * random_in(r, 0.2f, 0.34f);
-        const struct vec3 p = add(lean, v3(size * random_in(r, -0.16f, 0.16f) * (float)(i > 0),
-                                           size * random_in(r, -0.16f, 0.16f) * (float)(i > 0),
+        const float w = size * random_in(r, 0.17f, 0.33f);
+        const struct vec3 p = add(lean, v3(size * random_in(r, -0.24f, 0.24f) * (float)(i > 0),
+                                           size * random_in(r, -0.24f, 0.24f) * (float)(i > 0),
                                            w * random_in(r, 0.4f, 0.9f)));
         bar(s, node, bark, mul(lean, 0.8f), p, thick * 0.4f, 0.3f);
         crown(s, node, leaf, p, v3(w, w, w * random_in(r, 0.7f, 1)), false);

@@ -142,10 +142,10 @@ void obj_car(struct scene *s, int32_t node, float size)
     }
     const bool night = s->sky.zenith.z < 0.1f;
     for (int i = -1; i <= 1; i += 2) {
-        const struct vec3 front = v3(l * 1.05f, (float)i * w * 0.65f, wheel + h),
+        const struct vec3 front = v3(l * 1.1f, (float)i * w * 0.65f, wheel + h),
                           back = v3(-l * 1.02f, (float)i * w * 0.7f, wheel + h);
         if (night) {
-            glow_ball(s, node, front, size * 0.022f, v3(120, 110, 90));
+            glow_ball(s, node, front, size * 0.022f, v3(45, 41, 34));
             glow_ball(s, node, back, size * 0.018f, v3(14, 0.6f, 0.3f));
         } else {
             ball(s, node, chrome, front, size * 0.022f)->occludes = false;

@@ -344,6 +344,7 @@ int scene_build(struct scene *s, const struct hs_clip_params *params, const stru
         .aspect = (float)params->render_width / (float)params->render_height,
         .render_height = (float)params->render_height,
         .frame_count = params->frame_count,
+        .path = params->mode == HS_SCENES_PATH,
         .exposure = 1,
         .crop = 1,
         .fine = 4,

@@ -135,6 +135,7 @@ struct scene {
     struct vec3 palette[5];
     float saturation;
     uint32_t frame_count;
+    bool path;         // path mode: no ambient light but what bounces
     int32_t crowns[8]; // meshes that trees share: round ones, then pointed ones
     uint32_t crown_count[2];
     const struct hs_scenes_mesh *user_mesh;

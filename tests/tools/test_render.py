@@ -55,8 +55,8 @@ class Render(common.Case):
         self.succeed("render", "orbit", "-o", self.path("o"), "--frames", 3, "--validate", *SMALL)
         text = self.succeed("inspect", self.path("o")).stdout
         for words in ("3 frames, 0 to 2", "convention raw", "motion           48x32",
-                      "depth            48x32", "hit_distance     48x32", "jitter           (0, -0.16",
-                      "output 72x48", "view (world to camera)"):
+                      "depth            48x32", "hit_distance     48x32",
+                      "jitter           (0, -0.16", "output 72x48", "view (world to camera)"):
             self.assertIn(words, text)
         pixels, spec = common.read_image(self.path("o", "reference", "frame.0002.exr"))
         self.assertEqual((spec.width, spec.height), (72, 48))
