@@ -14,6 +14,7 @@ struct hs_spirv {
 };
 
 extern const struct hs_spirv hs_spirv_engine[];
+extern const struct hs_spirv hs_spirv_gst[];
 extern const struct hs_spirv hs_spirv_scenes[];
 
 /** The row called `name`, or NULL: a `_cm` variant is missing if glslang could not build it. */

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/** The engine on the shared device: frames in, buffers out. Used by one thread at a time. */
+#ifndef GST_HS_ENGINE_H
+#define GST_HS_ENGINE_H
+
+#include "gsthsencode.h"
+#include "gsthsgpu.h"
+#include "hsframe.h"
+
+/** Frames that may be queued on the device. */
+#define GST_HS_SLOTS GST_HS_ENCODE_SETS
+
+struct gst_hs_slot {
+    GstVulkanOperation *operation;
+    GstBuffer *held[HSIO_PLANE_COUNT]; ///< Inputs of the frame that was recorded last.
+    struct gst_hs_picture inputs[HSIO_PLANE_COUNT];
+    struct gst_hs_picture result;
+    struct gst_hs_staging upload, download;
+};
+
+/** What comes out. */
+struct gst_hs_target {
+    struct gst_hs_format format;
+    bool encode;      ///< Through 60_encode; else the engine's own pixels.
+    VkFormat picture; ///< Of what the engine writes.
+    struct hs_encode_push push;
+    gsize bytes; ///< In system memory.
+};
+
+struct gst_hs_engine {
+    struct gst_hs_device *share;
+    struct gst_hs_log *log;
+    struct hs_device *device;
+    struct hs_model *model;
+    struct hs_model_info info;
+    struct hs_stream *stream;
+    struct hs_stream_params params;
+    struct gst_hs_target target;
+    struct gst_hs_encode encode;
+    struct gst_hs_views *views;
+    struct gst_hs_slot slots[GST_HS_SLOTS];
+    guint next;
+};
+
+/** What may change from frame to frame. */
+struct gst_hs_look {
+    int tone;          ///< HS_ENCODE_TONE_*
+    float paper_white; ///< Nits of 1.0 in PQ.
+};
+
+/** Loads the model on the device. Errors: HS_ERR_*, told in the log. */
+int gst_hs_engine_open(struct gst_hs_engine *engine, struct gst_hs_device *share,
+                       struct gst_hs_log *log, const struct hs_model_params *model);
+/** Waits for the device and frees everything. */
+void gst_hs_engine_close(struct gst_hs_engine *engine);
+
+/**
+ * Sets sizes and the form of the output. History is kept if the stream can go on as it is.
+ * Errors: HS_ERR_*, told in the log.
+ */
+int gst_hs_engine_configure(struct gst_hs_engine *engine, const struct hs_stream_params *params,
+                            const struct gst_hs_target *target);
+
+/** Fills in what follows from the formats. False: there is no way from one to the other. */
+bool gst_hs_target_plan(struct gst_hs_target *target, const struct gst_hs_format *colour,
+                        const struct gst_hs_format *out);
+
+/**
+ * Runs one frame. `out` NULL: only history is brought forward.
+ *
+ * Inputs may be of either kind of memory; those in system memory are uploaded. An output in system
+ * memory is waited for, one in an image is not.
+ * Errors: HS_ERR_*, told in the log.
+ */
+int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
+                      const struct hsframe_options *options, const struct gst_hs_look *look,
+                      const GstHsPlane planes[HSIO_PLANE_COUNT], GstBuffer *out);
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Properties of hsupscale.
+#include "gsthsupscale.h"
+
+enum {
+    PROP_0,
+    PROP_MODEL,
+    PROP_PATH,
+    PROP_SCALE,
+    PROP_OUTPUT_WIDTH,
+    PROP_OUTPUT_HEIGHT,
+    PROP_CONVENTION,
+    PROP_CONVENTION_CHANGES,
+    PROP_TONE_MAP,
+    PROP_PAPER_WHITE,
+    PROP_AUTO_EXPOSURE,
+    PROP_EXPOSURE,
+    PROP_SHARPNESS,
+    PROP_RESET,
+    PROP_MISSING,
+    PROP_QOS,
+    PROP_STATS,
+};
+
+static GType path_type(void)
+{
+    static gsize type;
+    static const GEnumValue values[] = {
+        {HS_PATH_AUTO, "The fastest that the device can run", "auto"},
+        {HS_PATH_PLAIN, "Plain shader arithmetic; runs everywhere", "plain"},
+        {HS_PATH_MATRIX, "Cooperative matrices", "matrix"},
+        {0, NULL, NULL},
+    };
+
+    if (g_once_init_enter(&type))
+        g_once_init_leave(&type, g_enum_register_static("GstHsUpscalePath", values));
+    return type;
+}
+
+static GType tone_type(void)
+{
+    static gsize type;
+    static const GEnumValue values[] = {
+        {HS_ENCODE_TONE_NONE, "Values above 1 are cut", "none"},
+        {HS_ENCODE_TONE_REINHARD, "x / (1 + luma)", "reinhard"},
+        {HS_ENCODE_TONE_ACES, "A fit to the ACES filmic curve", "aces"},
+        {0, NULL, NULL},
+    };
+
+    if (g_once_init_enter(&type))
+        g_once_init_leave(&type, g_enum_register_static("GstHsUpscaleToneMap", values));
+    return type;
+}
+
+static GType missing_type(void)
+{
+    static gsize type;
+    static const GEnumValue values[] = {
+        {GST_HS_MISSING_IGNORE, "The frame is made without the plane", "ignore"},
+        {GST_HS_MISSING_ERROR, "The pipeline ends with an error", "error"},
+        {0, NULL, NULL},
+    };
+
+    if (g_once_init_enter(&type))
+        g_once_init_leave(&type, g_enum_register_static("GstHsUpscaleMissing", values));
+    return type;
+}
+
+static GstStructure *make_stats(GstHsUpscale *self)
+{
+    return gst_structure_new(
+        "hsupscale-stats", "frames", G_TYPE_UINT64, self->stats.frames, "resets", G_TYPE_UINT64,
+        self->stats.resets, "dropped", G_TYPE_UINT64, self->stats.dropped, "missing", G_TYPE_UINT64,
+        self->stats.missing, "model", G_TYPE_STRING,
+        self->engine.info.preset ? self->engine.info.preset : "", "matrix", G_TYPE_BOOLEAN,
+        self->engine.info.path == HS_PATH_MATRIX, "extended-device", G_TYPE_BOOLEAN,
+        gst_hs_device_extended(gst_hs_aggregator_device(GST_HS_AGGREGATOR(self))), NULL);
+}
+
+static void set_text(char **to, const GValue *value)
+{
+    g_free(*to);
+    *to = g_value_dup_string(value);
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+    GstHsUpscale *self = GST_HS_UPSCALE(object);
+    struct gst_hs_upscale_settings *s = &self->settings;
+
+    GST_OBJECT_LOCK(self);
+    switch (id) {
+    case PROP_MODEL:
+        set_text(&s->model, value);
+        break;
+    case PROP_PATH:
+        s->path = g_value_get_enum(value);
+        break;
+    case PROP_SCALE:
+        s->scale = g_value_get_double(value);
+        break;
+    case PROP_OUTPUT_WIDTH:
+        s->width = g_value_get_uint(value);
+        break;
+    case PROP_OUTPUT_HEIGHT:
+        s->height = g_value_get_uint(value);
+        break;
+    case PROP_CONVENTION:
+        set_text(&s->preset, value);
+        break;
+    case PROP_CONVENTION_CHANGES:
+        set_text(&s->changes, value);
+        break;
+    case PROP_TONE_MAP:
+        s->look.tone = g_value_get_enum(value);
+        break;
+    case PROP_PAPER_WHITE:
+        s->look.paper_white = g_value_get_float(value);
+        break;
+    case PROP_AUTO_EXPOSURE:
+        s->auto_exposure = g_value_get_boolean(value);
+        break;
+    case PROP_EXPOSURE:
+        s->exposure = g_value_get_float(value);
+        break;
+    case PROP_SHARPNESS:
+        s->sharpness = g_value_get_float(value);
+        break;
+    case PROP_RESET:
+        s->reset = g_value_get_boolean(value);
+        break;
+    case PROP_MISSING:
+        s->missing = g_value_get_enum(value);
+        break;
+    case PROP_QOS:
+        s->qos = g_value_get_boolean(value);
+        break;
+    default:
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+        break;
+    }
+    GST_OBJECT_UNLOCK(self);
+    if (id == PROP_SCALE || id == PROP_OUTPUT_WIDTH || id == PROP_OUTPUT_HEIGHT)
+        gst_pad_mark_reconfigure(GST_AGGREGATOR(self)->srcpad);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+    GstHsUpscale *self = GST_HS_UPSCALE(object);
+    struct gst_hs_upscale_settings *s = &self->settings;
+
+    GST_OBJECT_LOCK(self);
+    switch (id) {
+    case PROP_MODEL:
+        g_value_set_string(value, s->model);
+        break;
+    case PROP_PATH:
+        g_value_set_enum(value, s->path);
+        break;
+    case PROP_SCALE:
+        g_value_set_double(value, s->scale);
+        break;
+    case PROP_OUTPUT_WIDTH:
+        g_value_set_uint(value, s->width);
+        break;
+    case PROP_OUTPUT_HEIGHT:
+        g_value_set_uint(value, s->height);
+        break;
+    case PROP_CONVENTION:
+        g_value_set_string(value, s->preset);
+        break;
+    case PROP_CONVENTION_CHANGES:
+        g_value_set_string(value, s->changes);
+        break;
+    case PROP_TONE_MAP:
+        g_value_set_enum(value, s->look.tone);
+        break;
+    case PROP_PAPER_WHITE:
+        g_value_set_float(value, s->look.paper_white);
+        break;
+    case PROP_AUTO_EXPOSURE:
+        g_value_set_boolean(value, s->auto_exposure);
+        break;
+    case PROP_EXPOSURE:
+        g_value_set_float(value, s->exposure);
+        break;
+    case PROP_SHARPNESS:
+        g_value_set_float(value, s->sharpness);
+        break;
+    case PROP_RESET:
+        g_value_set_boolean(value, s->reset);
+        break;
+    case PROP_MISSING:
+        g_value_set_enum(value, s->missing);
+        break;
+    case PROP_QOS:
+        g_value_set_boolean(value, s->qos);
+        break;
+    case PROP_STATS:
+        g_value_take_boxed(value, make_stats(self));
+        break;
+    default:
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+        break;
+    }
+    GST_OBJECT_UNLOCK(self);
+}
+
+void gst_hs_upscale_class_init_properties(GObjectClass *class)
+{
+    const GParamFlags fixed = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+    const GParamFlags live = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+    class->set_property = set_property;
+    class->get_property = get_property;
+#define INSTALL(id, kind, ...) \
+    g_object_class_install_property(class, id, g_param_spec_##kind(__VA_ARGS__))
+    INSTALL(PROP_MODEL, string, "model", "Model",
+            "Preset to run: taau (weight-free temporal accumulation), or auto for the best one "
+            "that there is",
+            "auto", fixed);
+    INSTALL(PROP_PATH, enum, "path", "Path",
+            "Arithmetic of the model; one that the device lacks falls back with a log line",
+            path_type(), HS_PATH_AUTO, fixed);
+    INSTALL(PROP_SCALE, double, "scale", "Scale",
+            "Output size over render size, unless output-width and output-height are set", 1, 3, 2,
+            live);
+    INSTALL(PROP_OUTPUT_WIDTH, uint, "output-width", "Output width",
+            "Fixed output width in pixels, 16 to 16384; the render size may then change at any "
+            "time (dynamic resolution). 0: by scale",
+            0, 16384, 0, live);
+    INSTALL(PROP_OUTPUT_HEIGHT, uint, "output-height", "Output height",
+            "Fixed output height in pixels, 16 to 16384. 0: by scale", 0, 16384, 0, live);
+    INSTALL(PROP_CONVENTION, string, "convention", "Convention",
+            "What the numbers in depth and motion mean for frames that do not say it themselves: "
+            "raw (canonical), blender, unreal, unity, godot, fsr, xess, dlss, nss",
+            "raw", fixed);
+    INSTALL(PROP_CONVENTION_CHANGES, string, "convention-changes", "Convention changes",
+            "Keys of the convention to change, such as "
+            "\"motion.scale_x=64,motion.bias_x=0.5\"",
+            "", fixed);
+    INSTALL(PROP_TONE_MAP, enum, "tone-map", "Tone map",
+            "From scene-linear colour to a display-referred output", tone_type(),
+            HS_ENCODE_TONE_NONE, live);
+    INSTALL(PROP_PAPER_WHITE, float, "paper-white", "Paper white",
+            "Brightness of linear 1.0 in BT.2100 PQ outputs, nits", 1, 10000, 203, live);
+    INSTALL(PROP_AUTO_EXPOSURE, boolean, "auto-exposure", "Automatic exposure",
+            "Measure the exposure that the model works with", FALSE, live);
+    INSTALL(PROP_EXPOSURE, float, "exposure", "Exposure",
+            "Factor that brings linear colour to normal brightness. 0: the frame's own, else 1", 0,
+            1e8f, 0, live);
+    INSTALL(PROP_SHARPNESS, float, "sharpness", "Sharpness",
+            "Sharpening of the output, 0 (off) to 1. -1: the frame's own, else 0", -1, 1, -1, live);
+    INSTALL(PROP_RESET, boolean, "reset", "Reset",
+            "Makes the next frame a cut: history begins anew. Returns to false by itself", FALSE,
+            live);
+    INSTALL(PROP_MISSING, enum, "missing-planes", "Missing planes",
+            "What to do when a linked plane has no buffer for a frame", missing_type(),
+            GST_HS_MISSING_IGNORE, live);
+    INSTALL(PROP_QOS, boolean, "qos", "QoS",
+            "Leave out what would come too late for the sink; history goes on", TRUE, live);
+    INSTALL(PROP_STATS, boxed, "stats", "Statistics",
+            "Frames, resets, dropped frames, frames with missing planes, model, matrix arithmetic, "
+            "own device",
+            GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+#undef INSTALL
+    gst_type_mark_as_plugin_api(path_type(), 0);
+    gst_type_mark_as_plugin_api(tone_type(), 0);
+    gst_type_mark_as_plugin_api(missing_type(), 0);
+}
