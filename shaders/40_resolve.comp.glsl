@@ -134,7 +134,8 @@ float rectify(float weight, inout work history)
     m2 /= total;
     mean.c /= total;
     mean.s /= total;
-    const float size = HS_TAAU_BOX + HS_TAAU_BOX_GROW * weight;
+    const bool seen = has(HS_FRAME_DEPTH) && has(HS_FRAME_PREV_DEPTH);
+    const float size = seen ? HS_TAAU_BOX + HS_TAAU_BOX_GROW * weight : HS_TAAU_BOX_BLIND;
     const vec4 deviation = sqrt(max(m2 - m1 * m1, 0.0));
     const vec4 by = abs(opponent(history.c) - m1) / (deviation * size + HS_TAAU_BOX_MIN);
     const float keep = 1.0 / max(1.0, max(max(by.x, by.y), max(by.z, by.w)));

@@ -36,10 +36,13 @@
 #define HS_TAAU_CORRECT_GAIN 1.5
 #define HS_TAAU_CORRECT_KERNEL 0.05
 #define HS_TAAU_CORRECT_WEIGHT 0.1
-// Box around the local mean in standard deviations: at weight 0, and what each unit adds; and the
-// least half width. Statistics weigh samples with exp(-d * d * HS_TAAU_BOX_KERNEL), render px.
+// Box around the local mean in standard deviations: at weight 0, and what each unit adds. BLIND is
+// the box at any weight where no depth told hidden points, so that wrong history has to be told by
+// colour. MIN is the least half width. Statistics weigh samples with exp(-d * d * BOX_KERNEL),
+// render px.
 #define HS_TAAU_BOX 1.2
 #define HS_TAAU_BOX_GROW 0.25
+#define HS_TAAU_BOX_BLIND 0.75
 #define HS_TAAU_BOX_MIN 0.005
 #define HS_TAAU_BOX_KERNEL 1.0
 

@@ -66,7 +66,8 @@ static void opponent(const float *c, float *out)
  * Draws history towards the local mean until it lies in the box of the local deviations. Returns
  * the factor that it took, 1 where history was inside.
  */
-static float rectify(const struct window *w, float weight, struct hs_ref_work *history)
+static float rectify(const struct hs_frame_params *p, const struct window *w, float weight,
+                     struct hs_ref_work *history)
 {
     // The 3x3 samples around the nearest one.
     const int nx = w->fx >= 0.5f ? 1 : 0, ny = w->fy >= 0.5f ? 1 : 0;
@@ -87,7 +88,9 @@ static float rectify(const struct window *w, float weight, struct hs_ref_work *h
                 mean.c[k] += g * w->tap[j][i].c[k];
         }
     }
-    const float size = HS_REF_F(HS_TAAU_BOX) + HS_REF_F(HS_TAAU_BOX_GROW) * weight;
+    const bool seen = hs_ref_has(p, HS_FRAME_DEPTH) && hs_ref_has(p, HS_FRAME_PREV_DEPTH);
+    const float size = seen ? HS_REF_F(HS_TAAU_BOX) + HS_REF_F(HS_TAAU_BOX_GROW) * weight
+                            : HS_REF_F(HS_TAAU_BOX_BLIND);
     float h[4], out_by = 1;
     opponent(history->c, h);
     for (int k = 0; k < 4; k++) {
@@ -168,7 +171,7 @@ static float resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_
         struct hs_ref_work old = hs_ref_encode(p, hs_ref_texel(&reproj->colour, x, y));
         struct hs_ref_work corrected = old;
         const float total = correct(p, &w, &reproj->colour, kernel, &corrected);
-        const float keep = rectify(&w, weight, &old);
+        const float keep = rectify(p, &w, weight, &old);
         weight *= keep * keep;
         const float trust = total / (total + HS_REF_F(HS_TAAU_CORRECT_KERNEL)) * keep * keep *
                             weight / (weight + HS_REF_F(HS_TAAU_CORRECT_WEIGHT));
