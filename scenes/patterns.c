@@ -244,10 +244,20 @@ static void build_unlit(struct scene *s)
         const int32_t mover = scene_place(s, -1, v3(-1.3f + 1.3f * (float)i, 0, 0.6f), 0);
         s->nodes[mover].spin = 0.01f * (float)i;
         s->nodes[mover].velocity = v3(s->pixel * (float)(i - 1), 0, 0);
-        if (i == 1)
-            ball(s, mover, other, v3(0, 0, 0), 0.5f);
-        else
+        if (i == 0) {
             box(s, mover, other, v3(0, 0, 0), v3(0.4f, 0.3f, 0.5f));
+        } else if (i == 1) {
+            ball(s, mover, other, v3(0, 0, 0), 0.5f);
+        } else {
+            struct mesh mesh = {0};
+            if (!mesh_rock(&mesh, 5, 0.1f, 2))
+                s->failed = true;
+            mesh.deform = DEFORM_BLOB;
+            mesh.deform_size = 0.2f;
+            mesh.deform_rate = 0.2f;
+            mesh.deform_reach = 1;
+            mesh_item(s, mover, other, scene_mesh(s, &mesh), rows_identity(), 0.5f);
+        }
     }
     for (uint32_t i = 0; i < s->material_count; i++) {
         s->materials[i].a[3] = 1; // no mirror rays

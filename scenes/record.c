@@ -131,9 +131,9 @@ static void upload(struct hs_clip *c, const struct hs_clip_job *jobs, uint32_t c
                    VkCommandBuffer cmd)
 {
     const struct hs_scenes *s = c->scenes;
-    // Earlier frames read the buffer that is written here.
-    barrier(s, cmd, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, 0, VK_PIPELINE_STAGE_2_COPY_BIT,
-            VK_ACCESS_2_TRANSFER_WRITE_BIT);
+    if (c->uploaded) // earlier frames read the buffer that is written here
+        barrier(s, cmd, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, 0, VK_PIPELINE_STAGE_2_COPY_BIT,
+                VK_ACCESS_2_TRANSFER_WRITE_BIT);
     VkBufferCopy regions[65];
     uint32_t region_count = 0;
     if (!c->uploaded)

@@ -57,6 +57,21 @@ static void plane_size(const struct hs_clip_params *p, int plane, uint32_t *widt
     *height = plane == RENDER_REFERENCE ? p->height : p->render_height;
 }
 
+/** Images stay in GENERAL; a fence keeps each use apart from the one before. */
+static int worker_prepare(struct worker *w)
+{
+    VkCommandBuffer cmd;
+    const int err = vkdev_begin(&w->run->dev, &cmd);
+    for (int k = 0; !err && k < RENDER_CHUNK; k++) {
+        for (int i = 0; i < RENDER_PLANES; i++) {
+            if (w->images[k][i].image)
+                vkdev_image_barrier(cmd, &w->images[k][i], VK_IMAGE_LAYOUT_UNDEFINED,
+                                    VK_IMAGE_LAYOUT_GENERAL);
+        }
+    }
+    return err ? err : vkdev_submit_wait(&w->run->dev, cmd);
+}
+
 static int worker_create(struct worker *w, const struct hs_clip_params *p)
 {
     struct vkdev *dev = &w->run->dev;
@@ -100,7 +115,9 @@ static int worker_create(struct worker *w, const struct hs_clip_params *p)
                 VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, &w->buffers[i]);
     }
     w->infos = calloc(p->frame_count, sizeof(*w->infos));
-    return err ? err : w->infos ? 0 : HS_ERR_NOMEM;
+    if (!err)
+        err = w->infos ? worker_prepare(w) : HS_ERR_NOMEM;
+    return err;
 }
 
 static void worker_destroy(struct worker *w)
@@ -154,15 +171,9 @@ static void record_readback(struct worker *w, const struct hs_clip_params *p, ui
 
 static int record(struct worker *w, struct hs_clip *clip, uint32_t first, uint32_t count)
 {
-    const struct render_request *r = w->run->request;
     struct hs_clip_job jobs[RENDER_CHUNK];
     for (uint32_t k = 0; k < count; k++) {
         const struct vkdev_image *m = w->images[k];
-        for (int i = 0; i < RENDER_PLANES; i++) {
-            if (r->mask[i])
-                vkdev_image_barrier(w->cmd, &m[i], VK_IMAGE_LAYOUT_UNDEFINED,
-                                    VK_IMAGE_LAYOUT_GENERAL);
-        }
         jobs[k] = (struct hs_clip_job){
             .frame = first + k,
             .planes = {m[RENDER_COLOUR].view, m[RENDER_DEPTH].view, m[RENDER_MOTION].view,
