@@ -129,7 +129,9 @@ int hs_device_import(const struct hs_device_params *params, struct hs_device **d
         },
         NULL, &report);
     if (err) {
-        hs_log_message(log, HS_LOG_ERROR, "the instance has no Vulkan 1.3 entry points");
+        hs_log_message(log, HS_LOG_ERROR, "the device can not be queried: %s%s",
+                       hs_error_string(err),
+                       err == HS_ERR_UNSUPPORTED ? ", the instance lacks Vulkan 1.3 calls" : "");
         return err;
     }
     if (!report.usable) {

@@ -148,17 +148,20 @@ bool hs_requirements_missing(uint64_t bits, char *text, size_t size)
     return missing;
 }
 
-static bool has_extension(const struct hs_vk *vk, VkPhysicalDevice device, const char *name)
+/** 1: the device has the extension, 0: it has not, or a negative code. */
+static int has_extension(const struct hs_vk *vk, VkPhysicalDevice device, const char *name)
 {
     uint32_t count = 0;
     if (vk->EnumerateDeviceExtensionProperties(device, NULL, &count, NULL) != VK_SUCCESS)
-        return false;
+        return HS_ERR_NOMEM;
     VkExtensionProperties *list = calloc(count ? count : 1, sizeof(*list));
-    bool found = false;
-    if (list && vk->EnumerateDeviceExtensionProperties(device, NULL, &count, list) >= 0) {
-        for (uint32_t i = 0; i < count && !found; i++)
-            found = !strcmp(list[i].extensionName, name);
-    }
+    if (!list)
+        return HS_ERR_NOMEM;
+    int found = 0;
+    if (vk->EnumerateDeviceExtensionProperties(device, NULL, &count, list) < 0)
+        found = HS_ERR_NOMEM;
+    for (uint32_t i = 0; i < count && !found; i++)
+        found = !strcmp(list[i].extensionName, name);
     free(list);
     return found;
 }
@@ -268,7 +271,9 @@ int hs_device_query(const struct hs_device_query_params *params, struct hs_devic
         *report = made;
         return 0;
     }
-    bool matrix = has_extension(&vk, device, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    int matrix = has_extension(&vk, device, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    if (matrix < 0)
+        return matrix;
     struct hs_device_features have;
     chain_features(&have, matrix);
     vk.GetPhysicalDeviceFeatures2(device, &have.features2);

@@ -18,7 +18,8 @@ program()
 
 passed=0 failed=0 skipped=0
 for path in "$here"/bin/test_device "$here"/bin/test_frame "$here"/bin/test_planes \
-    "$here"/bin/test_sequence "$here"/bin/test_steady "$here"/bin/test_stages "$here"/bin/test_real; do
+    "$here"/bin/test_sequence "$here"/bin/test_steady "$here"/bin/test_stages \
+    "$here"/bin/test_real; do
     name=$(basename "$path")
     program "$name" >"$out/$name.txt" 2>&1
     case $? in
@@ -43,7 +44,8 @@ table=$out/bench.txt
 for sizes in 640x360:1280x720 1280x720:2560x1440 1920x1080:3840x2160 1280x720:3840x2160 \
     1920x1080:1920x1080; do
     program hindsight bench --device "$device" --render-size "${sizes%:*}" --size "${sizes#*:}" \
-        --frames "${FRAMES:-200}" --warmup "${WARMUP:-50}" --csv "$out/bench-$sizes.csv" >"$out/bench-$sizes.txt" 2>&1
+        --frames "${FRAMES:-200}" --warmup "${WARMUP:-50}" --csv "$out/bench-$sizes.csv" \
+        >"$out/bench-$sizes.txt" 2>&1
     printf '%s\n' "$sizes" >>"$table"
     cat "$out/bench-$sizes.txt" >>"$table"
 done

@@ -69,7 +69,8 @@ static void real_sequence(struct test_rng *rng)
         const VkImageUsageFlags sampled = VK_IMAGE_USAGE_SAMPLED_BIT;
         struct vkdev_image colour =
             fx_image(&fx, VK_FORMAT_R32G32B32A32_SFLOAT, w, h, sampled, read, p.colour);
-        struct vkdev_image depth = fx_image(&fx, VK_FORMAT_R32_SFLOAT, w, h, sampled, read, p.depth);
+        struct vkdev_image depth =
+            fx_image(&fx, VK_FORMAT_R32_SFLOAT, w, h, sampled, read, p.depth);
         struct vkdev_image motion =
             fx_image(&fx, VK_FORMAT_R32G32_SFLOAT, w, h, sampled, read, p.motion);
         struct vkdev_image output =

@@ -148,7 +148,7 @@ static void lost_stays_lost(struct test_rng *rng)
     struct hs_frame frame = fx_planes_frame(&planes, 0);
     REQUIRE_EQ(fx_frame(&fx, stream, &frame), HS_ERR_DEVICE_LOST);
     shim_reset();
-    REQUIRE_EQ(fx_frame(&fx, stream, &frame), HS_ERR_DEVICE_LOST);
+    REQUIRE_EQ(hs_stream_record(stream, &frame, fx.commands[0]), HS_ERR_DEVICE_LOST);
     REQUIRE_EQ(shim.commands, 0);
     struct hs_stage_time times[HS_MAX_STAGES];
     uint64_t index;

@@ -237,7 +237,7 @@ static void scale_colour(float factor)
     }
 }
 
-/** Automatic exposure makes the result follow the light: 100 times the light, 100 times the result. */
+/** Automatic exposure makes the result follow the light: a hundred times of both. */
 static void automatic_exposure(struct test_rng *rng)
 {
     (void)rng;

@@ -112,7 +112,7 @@ struct hs_device_query_params {
  * Thread: safe.
  * Cost: a few vkGetPhysicalDevice* calls.
  * Errors: HS_ERR_INVALID a required argument is missing; HS_ERR_UNSUPPORTED the instance does not
- * offer Vulkan 1.3 entry points.
+ * offer Vulkan 1.3 entry points; HS_ERR_NOMEM.
  * Since: 1.
  */
 int hs_device_query(const struct hs_device_query_params *params,
