@@ -15,7 +15,7 @@ static float expected(const struct io_part *p, int part, int channel, int x, int
 {
     const float v = io_pixel(part, channel, x, y);
 
-    return p->channels[channel].type == U ? (float)(uint32_t)(v * 100) : v;
+    return p->channels[channel].type == U ? (v > 0 ? (float)(uint32_t)(v * 100) : 0) : v;
 }
 
 /* Checks colour of a file whose first three or four channels are R, G, B(, A). */

@@ -72,7 +72,7 @@ static void converges(struct test_rng *rng)
     rig_close(&rig);
 }
 
-/** Under uniform light of radiance 1 nothing sends out more than 1, nor far less than its albedo. */
+/** Under uniform light of radiance 1 nothing sends out more than 1, nor far less than albedo. */
 static void furnace(struct test_rng *rng)
 {
     (void)rng;
