@@ -53,10 +53,15 @@ class Sample(common.Case):
         np.testing.assert_allclose(pixels[..., list(spec.channelnames).index(
             "ViewLayer.Combined.A")], 1, atol=2e-3)
 
-        self.succeed("upscale", SAMPLE, "-o", self.path("nearest"), "--model", "nearest")
-        got = self.compare("mine=" + self.path("out"), REFERENCE)
-        near = self.compare("near=" + self.path("nearest"), REFERENCE)
-        self.assertGreater(got["psnr_mine"], near["psnr_near"] + 1)
+        self.succeed("upscale", SAMPLE, "-o", self.path("cubic"), "--model", "bicubic")
+        got = self.compare("mine=" + self.path("out"), "cubic=" + self.path("cubic"), REFERENCE,
+                           "--motion", SAMPLE)
+        mine, cubic = got["results"]["mine"], got["results"]["cubic"]
+        self.assertGreater(mine["psnr"], cubic["psnr"] + 1.4)
+        self.assertGreater(mine["ssim"], cubic["ssim"] + 0.035)
+        self.assertLess(mine["flicker"], cubic["flicker"] * 0.75)
+        for a, b in zip(mine["curve"]["psnr"], cubic["curve"]["psnr"]):
+            self.assertGreater(a, b - 0.3)
 
         # Every sign matters: a flip costs at least half a decibel.
         for flip in (["jitter.sign_x=-1", "jitter.sign_y=-1"], ["motion.sign_x=-1"],
