@@ -10,18 +10,6 @@
 /** Of a frame without a duration. */
 #define DEFAULT_TOLERANCE (5 * GST_MSECOND)
 
-G_DEFINE_FINAL_TYPE(GstHsPad, gst_hs_pad, GST_TYPE_AGGREGATOR_PAD)
-
-static void gst_hs_pad_class_init(GstHsPadClass *class)
-{
-    (void)class;
-}
-
-static void gst_hs_pad_init(GstHsPad *pad)
-{
-    (void)pad;
-}
-
 typedef struct {
     struct gst_hs_device share;
     GstHsPad *pads[HSIO_PLANE_COUNT]; ///< Under the object lock.
@@ -64,27 +52,6 @@ static GstHsPad *get_pad(GstHsAggregator *self, int kind)
         gst_object_ref(pad);
     GST_OBJECT_UNLOCK(self);
     return pad;
-}
-
-GstHsPlane gst_hs_plane_of(GstBuffer *buffer, const struct gst_hs_format *format)
-{
-    GstHsPlane plane = {
-        .buffer = buffer,
-        .format = format->format,
-        .width = (guint)format->width,
-        .height = (guint)format->height,
-        .pixel_bytes = gst_hs_format_bytes(format->format),
-    };
-    const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
-
-    plane.row_bytes = plane.pixel_bytes * plane.width;
-    if (format->video) {
-        plane.pixel_bytes = (gsize)GST_VIDEO_INFO_COMP_PSTRIDE(&format->info, 0);
-        plane.row_bytes =
-            (gsize)(meta ? meta->stride[0] : GST_VIDEO_INFO_PLANE_STRIDE(&format->info, 0));
-        plane.offset = meta ? meta->offset[0] : GST_VIDEO_INFO_PLANE_OFFSET(&format->info, 0);
-    }
-    return plane;
 }
 
 static GstClockTime running_time(GstHsPad *pad, GstClockTime time)
@@ -290,6 +257,7 @@ static gboolean take_caps(GstHsAggregator *self, GstHsPad *pad, GstEvent *event)
     }
     pad->format = format;
     pad->has_format = true;
+    gst_caps_replace(&pad->caps, caps);
     if (pad->kind == HSIO_PLANE_COLOR) {
         if (GST_HS_AGGREGATOR_GET_CLASS(self)->colour_changed)
             GST_HS_AGGREGATOR_GET_CLASS(self)->colour_changed(self, &pad->format);
@@ -451,7 +419,9 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange tra
     struct gst_hs_device *share = &private_of(element)->share;
     GstStateChangeReturn result;
 
-    if (transition == GST_STATE_CHANGE_NULL_TO_READY && !gst_hs_device_require(share, element))
+    if (transition == GST_STATE_CHANGE_NULL_TO_READY &&
+        GST_HS_AGGREGATOR_GET_CLASS(element)->needs_device &&
+        !gst_hs_device_require(share, element))
         return GST_STATE_CHANGE_FAILURE;
     result = GST_ELEMENT_CLASS(gst_hs_aggregator_parent_class)->change_state(element, transition);
     if (transition == GST_STATE_CHANGE_READY_TO_NULL)
@@ -469,30 +439,6 @@ static void finalize(GObject *object)
 {
     gst_hs_device_finish(&private_of(object)->share);
     G_OBJECT_CLASS(gst_hs_aggregator_parent_class)->finalize(object);
-}
-
-void gst_hs_aggregator_class_add_templates(GstHsAggregatorClass *class, GstCaps *source)
-{
-    GstElementClass *element = GST_ELEMENT_CLASS(class);
-
-    for (int kind = 0; kind < HSIO_PLANE_COUNT; kind++) {
-        GstCaps *caps;
-
-        // Exposure is a value of the frame; motion to the next frame has no use yet.
-        if (kind == HSIO_PLANE_EXPOSURE || kind == HSIO_PLANE_MOTION_NEXT)
-            continue;
-        caps = gst_hs_format_template((enum hsio_plane)kind);
-        gst_element_class_add_pad_template(
-            element, gst_pad_template_new_with_gtype(
-                         kind == HSIO_PLANE_COLOR ? "sink" : gst_hs_plane_name(kind), GST_PAD_SINK,
-                         kind == HSIO_PLANE_COLOR ? GST_PAD_ALWAYS : GST_PAD_REQUEST, caps,
-                         GST_TYPE_HS_PAD));
-        gst_caps_unref(caps);
-    }
-    gst_element_class_add_pad_template(
-        element, gst_pad_template_new_with_gtype("src", GST_PAD_SRC, GST_PAD_ALWAYS, source,
-                                                 GST_TYPE_AGGREGATOR_PAD));
-    gst_caps_unref(source);
 }
 
 static void gst_hs_aggregator_init(GstHsAggregator *self)
@@ -519,6 +465,7 @@ static void gst_hs_aggregator_class_init(GstHsAggregatorClass *class)
     GstElementClass *element = GST_ELEMENT_CLASS(class);
     GstAggregatorClass *agg = GST_AGGREGATOR_CLASS(class);
 
+    class->needs_device = true;
     G_OBJECT_CLASS(class)->constructed = constructed;
     G_OBJECT_CLASS(class)->finalize = finalize;
     element->change_state = change_state;

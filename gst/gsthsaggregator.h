@@ -11,6 +11,7 @@
 #include "gsthsdevice.h"
 #include "gsthsformat.h"
 #include "gsthsframemeta.h"
+#include "gsthsgpu.h"
 
 G_BEGIN_DECLS
 
@@ -22,6 +23,7 @@ struct _GstHsPad {
     enum hsio_plane kind;
     bool has_format;
     struct gst_hs_format format;
+    GstCaps *caps;
 };
 
 #define GST_TYPE_HS_AGGREGATOR (gst_hs_aggregator_get_type())
@@ -38,6 +40,7 @@ struct gst_hs_pairing {
 
 struct _GstHsAggregatorClass {
     GstAggregatorClass parent_class;
+    bool needs_device; ///< Opened when the element starts; otherwise only if neighbours ask.
     /**
      * Makes the output of one frame; timestamps are set by the base class. GST_FLOW_OK without a
      * buffer: nothing is pushed.
@@ -55,9 +58,6 @@ struct gst_hs_device *gst_hs_aggregator_device(GstHsAggregator *self);
 GstHsPad *gst_hs_aggregator_colour_pad(GstHsAggregator *self);
 /** The colour's format, or NULL before its caps. */
 const struct gst_hs_format *gst_hs_aggregator_colour(GstHsAggregator *self);
-
-/** A plane in a buffer with caps. */
-GstHsPlane gst_hs_plane_of(GstBuffer *buffer, const struct gst_hs_format *format);
 
 G_END_DECLS
 

@@ -3,7 +3,26 @@
 
 #include <string.h>
 
-#include "gsthsformat.h"
+GstHsPlane gst_hs_plane_of(GstBuffer *buffer, const struct gst_hs_format *format)
+{
+    GstHsPlane plane = {
+        .buffer = buffer,
+        .format = format->format,
+        .width = (guint)format->width,
+        .height = (guint)format->height,
+        .pixel_bytes = gst_hs_format_bytes(format->format),
+    };
+    const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+
+    plane.row_bytes = plane.pixel_bytes * plane.width;
+    if (format->video) {
+        plane.pixel_bytes = (gsize)GST_VIDEO_INFO_COMP_PSTRIDE(&format->info, 0);
+        plane.row_bytes =
+            (gsize)(meta ? meta->stride[0] : GST_VIDEO_INFO_PLANE_STRIDE(&format->info, 0));
+        plane.offset = meta ? meta->offset[0] : GST_VIDEO_INFO_PLANE_OFFSET(&format->info, 0);
+    }
+    return plane;
+}
 
 bool gst_hs_picture_make(struct gst_hs_picture *picture, GstVulkanDevice *device, VkFormat format,
                          guint width, guint height, VkImageUsageFlags usage)

@@ -6,7 +6,11 @@
 #include <hindsight/hindsight.h>
 
 #include "gsthsdevice.h"
+#include "gsthsformat.h"
 #include "gsthsframemeta.h"
+
+/** A plane in a buffer with caps; the reference stays the caller's. */
+GstHsPlane gst_hs_plane_of(GstBuffer *buffer, const struct gst_hs_format *format);
 
 /** An image of our own with its view. Zeroed: none. */
 struct gst_hs_picture {

@@ -54,6 +54,20 @@ char *gst_hs_log_take(struct gst_hs_log *log, int error)
     return text;
 }
 
+int gst_hs_convention_change(struct hsio_convention *convention, const char *changes,
+                             const struct hs_log *log)
+{
+    char **pairs = g_strsplit(changes ? changes : "", ",", -1);
+    int err = 0;
+
+    for (int i = 0; !err && pairs[i]; i++) {
+        if (*g_strstrip(pairs[i]))
+            err = hsio_convention_set_text(convention, pairs[i], log);
+    }
+    g_strfreev(pairs);
+    return err;
+}
+
 void gst_hs_log_post(struct gst_hs_log *log, GstElement *element, int error, const char *what)
 {
     char *why = gst_hs_log_take(log, error);

@@ -6,6 +6,8 @@
 #include <gst/gst.h>
 #include <hindsight/hindsight.h>
 
+#include "hsio.h"
+
 /** Category "hindsight" of everything in this plugin. */
 GST_DEBUG_CATEGORY_EXTERN(gst_hs_debug);
 void gst_hs_log_register(void);
@@ -28,5 +30,9 @@ char *gst_hs_log_take(struct gst_hs_log *log, int error);
  * are stream errors, files and devices resource errors. `what` begins the sentence.
  */
 void gst_hs_log_post(struct gst_hs_log *log, GstElement *element, int error, const char *what);
+
+/** Applies KEY=VALUE, separated by commas. Errors: those of hsio_convention_set(). */
+int gst_hs_convention_change(struct hsio_convention *convention, const char *changes,
+                             const struct hs_log *log);
 
 #endif

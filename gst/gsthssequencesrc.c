@@ -22,77 +22,7 @@
 
 #define GST_CAT_DEFAULT gst_hs_debug
 
-#define NO_FRAME G_MININT64
-
-struct settings {
-    char *location, *preset, *changes, *layer, *planes;
-    gint64 start, stop, step;
-    int missing;
-    int fps_n, fps_d;
-    bool loop;
-};
-
-struct _GstHsSequenceSrc {
-    GstPushSrc parent;
-    struct gst_hs_log log;
-    struct settings settings; ///< Under the object lock.
-    // While started:
-    GstHsSequence *sequence;
-    GstHsConvention *convention; ///< Of the frame before; most share one.
-    struct hsio_sequence_info info;
-    gint64 step;
-    int fps_n, fps_d;
-    int next;
-    guint64 round; ///< How often the sequence has been through.
-    bool cut;      ///< The next frame follows something else than its predecessor.
-    GstCaps *caps;
-};
-
 G_DEFINE_FINAL_TYPE(GstHsSequenceSrc, gst_hs_sequence_src, GST_TYPE_PUSH_SRC)
-
-enum {
-    PROP_0,
-    PROP_LOCATION,
-    PROP_CONVENTION,
-    PROP_CONVENTION_CHANGES,
-    PROP_LAYER,
-    PROP_PLANE_LOCATIONS,
-    PROP_START,
-    PROP_STOP,
-    PROP_STEP,
-    PROP_MISSING,
-    PROP_FPS,
-    PROP_LOOP,
-};
-
-static GType missing_type(void)
-{
-    static gsize type;
-    static const GEnumValue values[] = {
-        {HSIO_MISSING_ERROR, "Opening fails and names the frame", "error"},
-        {HSIO_MISSING_SKIP, "The frame is left out; history begins anew", "skip"},
-        {HSIO_MISSING_HOLD, "The frame before it is given again", "hold"},
-        {0, NULL, NULL},
-    };
-
-    if (g_once_init_enter(&type))
-        g_once_init_leave(&type, g_enum_register_static("GstHsSequenceSrcMissing", values));
-    return type;
-}
-
-/** Calls `take` for every KEY=VALUE of a comma-separated text. */
-static int each_pair(const char *text, int (*take)(gpointer to, const char *pair), gpointer to)
-{
-    char **pairs = g_strsplit(text ? text : "", ",", -1);
-    int err = 0;
-
-    for (int i = 0; !err && pairs[i]; i++) {
-        if (*g_strstrip(pairs[i]))
-            err = take(to, pairs[i]);
-    }
-    g_strfreev(pairs);
-    return err;
-}
 
 struct opening {
     GstHsSequenceSrc *self;
@@ -100,16 +30,8 @@ struct opening {
     struct hsio_options options;
 };
 
-static int take_change(gpointer to, const char *pair)
+static int take_plane(struct opening *opening, const char *pair)
 {
-    struct opening *opening = to;
-
-    return hsio_convention_set_text(&opening->convention, pair, &opening->self->log.log);
-}
-
-static int take_plane(gpointer to, const char *pair)
-{
-    struct opening *opening = to;
     const char *equal = strchr(pair, '=');
     char *name = equal ? g_strndup(pair, (gsize)(equal - pair)) : g_strdup(pair);
     int plane = hsio_plane_from_name(name);
@@ -124,7 +46,20 @@ static int take_plane(gpointer to, const char *pair)
     return 0;
 }
 
-static int open_range(struct opening *opening, const struct settings *settings,
+static int take_planes(struct opening *opening, const char *text)
+{
+    char **pairs = g_strsplit(text ? text : "", ",", -1);
+    int err = 0;
+
+    for (int i = 0; !err && pairs[i]; i++) {
+        if (*g_strstrip(pairs[i]))
+            err = take_plane(opening, pairs[i]);
+    }
+    g_strfreev(pairs);
+    return err;
+}
+
+static int open_range(struct opening *opening, const struct gst_hs_sequence_src_settings *settings,
                       struct hsio_sequence **sequence)
 {
     const struct hs_log *log = &opening->self->log.log;
@@ -134,7 +69,8 @@ static int open_range(struct opening *opening, const struct settings *settings,
 
     options->missing = (enum hsio_missing)settings->missing;
     // The sequence itself tells the end that is not given.
-    if (settings->start != NO_FRAME || settings->stop != NO_FRAME || settings->step > 1) {
+    if (settings->start != GST_HS_NO_FRAME || settings->stop != GST_HS_NO_FRAME ||
+        settings->step > 1) {
         struct hsio_options all = *options;
 
         all.missing = HSIO_MISSING_SKIP;
@@ -143,8 +79,8 @@ static int open_range(struct opening *opening, const struct settings *settings,
             return err;
         hsio_sequence_info(*sequence, &info);
         options->has_range = true;
-        options->first = settings->start != NO_FRAME ? settings->start : info.first;
-        options->last = settings->stop != NO_FRAME ? settings->stop : info.last;
+        options->first = settings->start != GST_HS_NO_FRAME ? settings->start : info.first;
+        options->last = settings->stop != GST_HS_NO_FRAME ? settings->stop : info.last;
         options->step = settings->step;
         hsio_sequence_close(sequence);
     }
@@ -154,7 +90,7 @@ static int open_range(struct opening *opening, const struct settings *settings,
 static gboolean start(GstBaseSrc *base)
 {
     GstHsSequenceSrc *self = GST_HS_SEQUENCE_SRC(base);
-    struct settings *settings = &self->settings;
+    struct gst_hs_sequence_src_settings *settings = &self->settings;
     struct opening opening = {.self = self};
     struct hsio_sequence *sequence = NULL;
     int err;
@@ -169,9 +105,9 @@ static gboolean start(GstBaseSrc *base)
     if (!err && settings->layer && *settings->layer)
         err = hsio_convention_set(&opening.convention, "layer", settings->layer, &self->log.log);
     if (!err)
-        err = each_pair(settings->changes, take_change, &opening);
+        err = gst_hs_convention_change(&opening.convention, settings->changes, &self->log.log);
     if (!err)
-        err = each_pair(settings->planes, take_plane, &opening);
+        err = take_planes(&opening, settings->planes);
     if (!err)
         err = open_range(&opening, settings, &sequence);
     if (err < 0) {
@@ -457,107 +393,6 @@ static gboolean negotiate(GstBaseSrc *base)
     return TRUE;
 }
 
-static void set_text(char **to, const GValue *value)
-{
-    g_free(*to);
-    *to = g_value_dup_string(value);
-}
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-    GstHsSequenceSrc *self = GST_HS_SEQUENCE_SRC(object);
-    struct settings *s = &self->settings;
-
-    GST_OBJECT_LOCK(self);
-    switch (id) {
-    case PROP_LOCATION:
-        set_text(&s->location, value);
-        break;
-    case PROP_CONVENTION:
-        set_text(&s->preset, value);
-        break;
-    case PROP_CONVENTION_CHANGES:
-        set_text(&s->changes, value);
-        break;
-    case PROP_LAYER:
-        set_text(&s->layer, value);
-        break;
-    case PROP_PLANE_LOCATIONS:
-        set_text(&s->planes, value);
-        break;
-    case PROP_START:
-        s->start = g_value_get_int64(value);
-        break;
-    case PROP_STOP:
-        s->stop = g_value_get_int64(value);
-        break;
-    case PROP_STEP:
-        s->step = g_value_get_int64(value);
-        break;
-    case PROP_MISSING:
-        s->missing = g_value_get_enum(value);
-        break;
-    case PROP_FPS:
-        s->fps_n = gst_value_get_fraction_numerator(value);
-        s->fps_d = gst_value_get_fraction_denominator(value);
-        break;
-    case PROP_LOOP:
-        s->loop = g_value_get_boolean(value);
-        break;
-    default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        break;
-    }
-    GST_OBJECT_UNLOCK(self);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-    GstHsSequenceSrc *self = GST_HS_SEQUENCE_SRC(object);
-    struct settings *s = &self->settings;
-
-    GST_OBJECT_LOCK(self);
-    switch (id) {
-    case PROP_LOCATION:
-        g_value_set_string(value, s->location);
-        break;
-    case PROP_CONVENTION:
-        g_value_set_string(value, s->preset);
-        break;
-    case PROP_CONVENTION_CHANGES:
-        g_value_set_string(value, s->changes);
-        break;
-    case PROP_LAYER:
-        g_value_set_string(value, s->layer);
-        break;
-    case PROP_PLANE_LOCATIONS:
-        g_value_set_string(value, s->planes);
-        break;
-    case PROP_START:
-        g_value_set_int64(value, s->start);
-        break;
-    case PROP_STOP:
-        g_value_set_int64(value, s->stop);
-        break;
-    case PROP_STEP:
-        g_value_set_int64(value, s->step);
-        break;
-    case PROP_MISSING:
-        g_value_set_enum(value, s->missing);
-        break;
-    case PROP_FPS:
-        gst_value_set_fraction(value, s->fps_n, s->fps_d);
-        break;
-    case PROP_LOOP:
-        g_value_set_boolean(value, s->loop);
-        break;
-    default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        break;
-    }
-    GST_OBJECT_UNLOCK(self);
-}
-
 static void finalize(GObject *object)
 {
     GstHsSequenceSrc *self = GST_HS_SEQUENCE_SRC(object);
@@ -574,57 +409,18 @@ static void finalize(GObject *object)
 static void gst_hs_sequence_src_init(GstHsSequenceSrc *self)
 {
     gst_hs_log_init(&self->log, self);
-    self->settings = (struct settings){
+    self->settings = (struct gst_hs_sequence_src_settings){
         .preset = g_strdup("auto"),
-        .start = NO_FRAME,
-        .stop = NO_FRAME,
+        .changes = g_strdup(""),
+        .layer = g_strdup(""),
+        .planes = g_strdup(""),
+        .start = GST_HS_NO_FRAME,
+        .stop = GST_HS_NO_FRAME,
         .step = 1,
         .fps_n = 24,
         .fps_d = 1,
     };
     gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
-}
-
-static void install_properties(GObjectClass *class)
-{
-    const GParamFlags fixed = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-    const GParamFlags live = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-
-#define INSTALL(id, kind, ...) \
-    g_object_class_install_property(class, id, g_param_spec_##kind(__VA_ARGS__))
-    INSTALL(PROP_LOCATION, string, "location", "Location",
-            "File names with a place for the number (shot.%04d.exr, shot.####.exr), a folder, a "
-            "frames.json, or a JSON description of raw planes",
-            NULL, fixed);
-    INSTALL(PROP_CONVENTION, string, "convention", "Convention",
-            "What the numbers in the files mean: auto, raw, blender, unreal, unity, godot, fsr, "
-            "xess, dlss, nss",
-            "auto", fixed);
-    INSTALL(PROP_CONVENTION_CHANGES, string, "convention-changes", "Convention changes",
-            "Keys of the convention to change, such as \"motion.sign_y=-1,motion.unit=uv\"", "",
-            fixed);
-    INSTALL(PROP_LAYER, string, "layer", "Layer", "Layer, view or part of the files to use", "",
-            fixed);
-    INSTALL(PROP_PLANE_LOCATIONS, string, "plane-locations", "Plane locations",
-            "Files of planes that are not in the main file, such as "
-            "\"depth=z.####.exr,motion=mv.####.exr\"",
-            "", fixed);
-    INSTALL(PROP_START, int64, "start", "Start", "First frame; the least value: the first there is",
-            G_MININT64, G_MAXINT32, NO_FRAME, fixed);
-    INSTALL(PROP_STOP, int64, "stop", "Stop", "Last frame; the least value: the last there is",
-            G_MININT64, G_MAXINT32, NO_FRAME, fixed);
-    INSTALL(PROP_STEP, int64, "step", "Step", "Takes every Nth frame", 1, G_MAXINT32, 1, fixed);
-    INSTALL(PROP_MISSING, enum, "missing", "Missing frames",
-            "What to do where a number of the range has no file", missing_type(),
-            HSIO_MISSING_ERROR, fixed);
-    g_object_class_install_property(class, PROP_FPS,
-                                    gst_param_spec_fraction("fps", "Frames per second",
-                                                            "Rate that the frames are played at", 1,
-                                                            G_MAXINT, G_MAXINT, 1, 24, 1, fixed));
-    INSTALL(PROP_LOOP, boolean, "loop", "Loop",
-            "Begins again after the last frame, with a cut; timestamps go on", FALSE, live);
-#undef INSTALL
-    gst_type_mark_as_plugin_api(missing_type(), 0);
 }
 
 static void gst_hs_sequence_src_class_init(GstHsSequenceSrcClass *class)
@@ -636,10 +432,8 @@ static void gst_hs_sequence_src_class_init(GstHsSequenceSrcClass *class)
                           "height=[ 1, 16384 ], framerate=[ 1/2147483647, 2147483647/1 ], "
                           "transfer={ linear, display }");
 
-    G_OBJECT_CLASS(class)->set_property = set_property;
-    G_OBJECT_CLASS(class)->get_property = get_property;
     G_OBJECT_CLASS(class)->finalize = finalize;
-    install_properties(G_OBJECT_CLASS(class));
+    gst_hs_sequence_src_class_init_properties(G_OBJECT_CLASS(class));
     gst_element_class_set_static_metadata(element, "Hindsight sequence source", "Source/File/Video",
                                           "Reads EXR, PNG and raw sequences with their planes",
                                           "The Hindsight authors");

@@ -12,6 +12,36 @@ G_BEGIN_DECLS
 #define GST_TYPE_HS_SEQUENCE_SRC (gst_hs_sequence_src_get_type())
 G_DECLARE_FINAL_TYPE(GstHsSequenceSrc, gst_hs_sequence_src, GST, HS_SEQUENCE_SRC, GstPushSrc)
 
+/** No start or stop is given. */
+#define GST_HS_NO_FRAME G_MININT64
+
+struct gst_hs_sequence_src_settings {
+    char *location, *preset, *changes, *layer, *planes;
+    gint64 start, stop, step;
+    int missing;
+    int fps_n, fps_d;
+    bool loop;
+};
+
+struct _GstHsSequenceSrc {
+    GstPushSrc parent;
+    struct gst_hs_log log;
+    struct gst_hs_sequence_src_settings settings; ///< Under the object lock.
+    // While started:
+    GstHsSequence *sequence;
+    GstHsConvention *convention; ///< Of the frame before; most share one.
+    struct hsio_sequence_info info;
+    gint64 step;
+    int fps_n, fps_d;
+    int next;
+    guint64 round; ///< How often the sequence has been through.
+    bool cut;      ///< The next frame follows something else than its predecessor.
+    GstCaps *caps;
+};
+
+/** gsthssequencesrc_properties.c */
+void gst_hs_sequence_src_class_init_properties(GObjectClass *class);
+
 G_END_DECLS
 
 #endif

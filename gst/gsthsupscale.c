@@ -203,7 +203,7 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
 
 static bool make_convention(GstHsUpscale *self)
 {
-    char **changes, *preset, *text;
+    char *preset, *text;
     int err;
 
     GST_OBJECT_LOCK(self);
@@ -211,12 +211,8 @@ static bool make_convention(GstHsUpscale *self)
     text = g_strdup(self->settings.changes);
     GST_OBJECT_UNLOCK(self);
     err = hsio_convention_preset(&self->convention, preset, &self->log.log);
-    changes = g_strsplit(text ? text : "", ",", -1);
-    for (int i = 0; !err && changes[i]; i++) {
-        if (*g_strstrip(changes[i]))
-            err = hsio_convention_set_text(&self->convention, changes[i], &self->log.log);
-    }
-    g_strfreev(changes);
+    if (!err)
+        err = gst_hs_convention_change(&self->convention, text, &self->log.log);
     g_free(preset);
     g_free(text);
     if (err < 0) {
