@@ -37,7 +37,7 @@ struct hs_ref_plane gpu_image_read(struct fixture *fx, VkImage image, VkFormat f
     REQUIRE(plane.texels);
     const size_t values = (size_t)width * height * (size_t)channels;
     for (size_t i = 0; i < values; i++)
-        plane.texels[i] = half ? fx_half_to_float(((uint16_t *)bytes)[i]) : ((float *)bytes)[i];
+        plane.texels[i] = half ? hsio_half_to_float(((uint16_t *)bytes)[i]) : ((float *)bytes)[i];
     free(bytes);
     return plane;
 }

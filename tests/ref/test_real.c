@@ -2,7 +2,6 @@
 // The bundled Blender sequence through the GPU and through the reference, apart from each other.
 #include <math.h>
 
-#include "hsio.h"
 #include "stages.h"
 #include "tests/test.h"
 
@@ -103,8 +102,8 @@ static void real_sequence(struct test_rng *rng)
             .wide = true,
         };
         REQUIRE_EQ(hs_ref_stream_frame(ref, &frame, &in, &want), 0);
-        struct hs_ref_plane got = gpu_image_read(&fx, output.image, output.format, 2 * w, 2 * h,
-                                                 VK_IMAGE_LAYOUT_GENERAL);
+        struct hs_ref_plane got =
+            gpu_image_read(&fx, output.image, output.format, 2 * w, 2 * h, VK_IMAGE_LAYOUT_GENERAL);
         double error = 0;
         for (size_t k = 0; k < (size_t)w * h * 16; k++) {
             const double g = (double)got.texels[k], r = (double)want.texels[k];

@@ -218,7 +218,7 @@ static void season(struct run *r, struct fx_planes *planes, struct vkdev_image *
         uint16_t *halves = malloc((size_t)w * h * 8);
         REQUIRE(halves);
         for (uint32_t i = 0; i < w * h * 4; i++)
-            halves[i] = fx_float_to_half(rgba[i]);
+            halves[i] = hsio_float_to_half(rgba[i]);
         *colour = fx_image(fx, VK_FORMAT_R16G16B16A16_SFLOAT, w, h, VK_IMAGE_USAGE_SAMPLED_BIT,
                            read, halves);
         free(halves);

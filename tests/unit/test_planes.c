@@ -103,7 +103,7 @@ static float *as_float(const void *data, VkFormat format, size_t values)
         if (format == VK_FORMAT_R32G32B32A32_SFLOAT)
             out[i] = ((const float *)data)[i];
         else if (format == VK_FORMAT_R16G16B16A16_SFLOAT)
-            out[i] = fx_half_to_float(((const uint16_t *)data)[i]);
+            out[i] = hsio_half_to_float(((const uint16_t *)data)[i]);
         else if (format == VK_FORMAT_R16G16B16A16_UNORM)
             out[i] = (float)((const uint16_t *)data)[i] / 65535.0f;
         else
@@ -175,7 +175,7 @@ static void input_formats_agree(struct test_rng *rng)
     uint16_t depth16[RW * RH];
     for (int i = 0; i < RW * RH; i++) {
         depth[i] = i % RW < RW / 2 ? 0.25f : 0.0625f;
-        depth16[i] = fx_float_to_half(depth[i]);
+        depth16[i] = hsio_float_to_half(depth[i]);
     }
     const VkImageLayout read = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
     const size_t bytes = (size_t)OW * OH * 8;
@@ -218,7 +218,7 @@ static void input_formats_agree(struct test_rng *rng)
         uint16_t halves[RW * RH * 4];
         for (uint32_t i = 0; i < RW * RH * channels; i++) {
             full[i] = i % channels == 0 ? 1.75f : i % channels == 1 ? -0.5f : 99;
-            halves[i] = fx_float_to_half(full[i]);
+            halves[i] = hsio_float_to_half(full[i]);
         }
         struct vkdev_image image = fx_image(&fx, motions[m], RW, RH, VK_IMAGE_USAGE_SAMPLED_BIT,
                                             read, half ? (const void *)halves : full);
