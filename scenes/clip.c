@@ -78,6 +78,10 @@ static int check(const struct hs_scenes *scenes, const struct hs_clip_params *p)
     const struct hs_scenes_environment *e = p->environment;
     if (e && (!e->pixels || !e->width || !e->height || e->width > 16384 || e->height > 8192))
         return invalid(scenes, "the environment has no pixels, or too many");
+    for (size_t i = 0; e && i < 3 * (size_t)e->width * e->height; i++) {
+        if (!(e->pixels[i] >= 0) || !isfinite(e->pixels[i]))
+            return invalid(scenes, "the environment has values that are negative or not finite");
+    }
     return check_mesh(scenes, p->mesh);
 }
 

@@ -20,7 +20,9 @@ struct hs_clip {
     struct scene scene;
     uint32_t fixed_units;
     uint32_t materials, environment; // places of the fixed part
+    uint32_t environment_table;      // place of its cumulative weights
     uint32_t environment_width, environment_height;
+    float environment_weight;
     struct slot_layout slot;
     uint32_t next_slot;
     bool uploaded; // the fixed part

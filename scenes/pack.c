@@ -44,8 +44,11 @@ void pack_layout(struct hs_clip *c)
             m->slot_nodes = take(&slot, m->node_count * 2);
         }
     }
-    if (c->params.environment)
-        c->environment = take(&units, c->params.environment->width * c->params.environment->height);
+    if (c->params.environment) {
+        const uint32_t width = c->params.environment->width, rows = c->params.environment->height;
+        c->environment = take(&units, width * rows);
+        c->environment_table = take(&units, (width * rows + rows + 3) / 4);
+    }
     c->fixed_units = units;
     c->slot.units = slot;
 }
@@ -76,6 +79,54 @@ static void pack_vertices(const struct mesh *m, const struct vec3 *positions, ui
     }
 }
 
+/** Mean luma over a texel of the picture as it is looked up, that is, bilinearly. */
+static float texel_luma(const struct hs_scenes_environment *e, uint32_t x, uint32_t y)
+{
+    float sum = 0;
+    for (int j = -1; j <= 1; j++) {
+        const int64_t row = (int64_t)y + j;
+        const uint32_t v = row < 0 ? 0 : row >= e->height ? e->height - 1 : (uint32_t)row;
+        for (int i = -1; i <= 1; i++) {
+            const uint32_t u = (uint32_t)((int64_t)x + i + e->width) % e->width;
+            const float *p = e->pixels + 3 * ((size_t)v * e->width + u);
+            sum += (i ? 0.125f : 0.75f) * (j ? 0.125f : 0.75f) * luma3(v3(p[0], p[1], p[2]));
+        }
+    }
+    return fmaxf(sum, 0);
+}
+
+/** Texels, then their weights for sampling: luma times the solid angle of the row. */
+static void pack_environment(struct hs_clip *c, uint32_t *out)
+{
+    const struct hs_scenes_environment *e = c->params.environment;
+    const uint32_t count = e->width * e->height;
+    float *table = (float *)(out + c->environment_table * UNIT_WORDS);
+    double total = 0;
+    for (uint32_t y = 0; y < e->height; y++) {
+        double row = 0, below = 0;
+        for (uint32_t x = 0; x < e->width; x++) {
+            const uint32_t i = y * e->width + x;
+            float *texel = (float *)(out + (c->environment + i) * UNIT_WORDS);
+            memcpy(texel, e->pixels + 3 * (size_t)i, 3 * sizeof(float));
+            texel[3] = 1;
+            row += texel_luma(e, x, y);
+        }
+        for (uint32_t x = 0; x < e->width; x++) {
+            below += texel_luma(e, x, y);
+            table[y * e->width + x] =
+                row > 0 ? (float)(below / row) : (float)(x + 1) / (float)e->width;
+        }
+        total += row * sin(3.14159265358979 * (y + 0.5) / e->height);
+        table[count + y] = (float)total;
+    }
+    for (uint32_t y = 0; y < e->height; y++)
+        table[count + y] =
+            total > 0 ? (float)(table[count + y] / total) : (float)(y + 1) / (float)e->height;
+    table[count + e->height - 1] = 1;
+    // About its irradiance on a surface that sees half of it.
+    c->environment_weight = (float)(total / count * 3.14159265 * 3.14159265 / 2);
+}
+
 void pack_fixed(struct hs_clip *c, uint32_t *out)
 {
     const struct scene *s = &c->scene;
@@ -94,12 +145,8 @@ void pack_fixed(struct hs_clip *c, uint32_t *out)
         tree_write((struct tree_node *)(out + m->place_nodes * UNIT_WORDS), m->nodes, m->node_count,
                    m->root, m->place_nodes / 2);
     }
-    const struct hs_scenes_environment *e = c->params.environment;
-    for (uint32_t i = 0; e && i < e->width * e->height; i++) {
-        float *texel = (float *)(out + (c->environment + i) * UNIT_WORDS);
-        memcpy(texel, e->pixels + 3 * (size_t)i, 3 * sizeof(float));
-        texel[3] = 1;
-    }
+    if (c->params.environment)
+        pack_environment(c, out);
 }
 
 static struct bounds node_bounds(const struct tree_node *n)
@@ -365,8 +412,11 @@ void pack_frame(struct hs_clip *c, uint32_t frame, uint32_t *out, uint32_t base)
     f.time[1] = p->fireflies;
     f.time[2] = p->firefly_gain;
     f.time[3] = s->reach;
+    if (c->environment_width)
+        f.sun_radiance[3] = c->environment_weight;
     f.env[0] = c->environment;
     f.env[1] = c->environment_width;
     f.env[2] = c->environment_height;
+    f.env[3] = c->environment_table;
     memcpy(out + c->slot.frame * UNIT_WORDS, &f, sizeof(f));
 }

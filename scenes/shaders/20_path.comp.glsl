@@ -67,12 +67,17 @@ vec3 radiance(vec3 origin, vec3 direction, out Primary primary)
                 primary.alpha = 1.0 - through.x;
                 break;
             }
-            total += through * sky_radiance(direction);
-            if (pdf <= 0.0)
-                total += through * sun_seen(direction);
-            else if (in_sun(direction))
-                total += through * SUN_RADIANCE *
-                         (pdf / (pdf + sun_weight() / (total_weight * sun_solid_angle())));
+            // What is sampled as a light shares its weight with that; the rest of the sky is not.
+            float share = 1.0;
+            if (pdf > 0.0 && total_weight > 0.0)
+                share = pdf / (pdf + sun_pdf(direction) * sun_weight() / total_weight);
+            vec3 sky = sky_radiance(direction);
+            if (has_environment())
+                total += through * sky * share;
+            else if (pdf <= 0.0)
+                total += through * (sky + sun_seen(direction));
+            else
+                total += through * (sky + (in_sun(direction) ? SUN_RADIANCE * share : vec3(0.0)));
             break;
         }
         Surface s = surface_at(hit, origin + direction * hit.t, direction);

@@ -115,19 +115,19 @@ struct scene_camera {
 struct scene_frame {
     HS_STRUCT(scene_camera) now;
     HS_STRUCT(scene_camera) old;
-    HS_VEC4(zenith);  // sky radiance, w = exponent of the gradient
-    HS_VEC4(horizon); // w = strength of the glow around the sun
-    HS_VEC4(below);   // sky radiance under the horizon
-    HS_VEC4(sun);     // direction to the sun, w = cosine of its angular radius
-    HS_VEC4(sun_radiance);
-    HS_VEC4(cloud);      // coverage 0..1, scale, brightness, seed
-    HS_VEC4(ambient_up); // irradiance / pi of the direct mode, from above
+    HS_VEC4(zenith);       // sky radiance, w = exponent of the gradient
+    HS_VEC4(horizon);      // w = strength of the glow around the sun
+    HS_VEC4(below);        // sky radiance under the horizon
+    HS_VEC4(sun);          // direction to the sun, w = cosine of its angular radius
+    HS_VEC4(sun_radiance); // w = weight of the environment as a light
+    HS_VEC4(cloud);        // coverage 0..1, scale, brightness, seed
+    HS_VEC4(ambient_up);   // irradiance / pi of the direct mode, from above
     HS_VEC4(ambient_down);
     HS_VEC4(fog);    // colour, w = density per metre
     HS_VEC4(time);   // frames, fireflies (probability), fireflies (gain), reach of occlusion (m)
     HS_UVEC4(root);  // packed top node, first instance, light count, occluder count
     HS_UVEC4(table); // first light, first occluder, first material, flags
-    HS_UVEC4(env);   // first texel, width, height, seed
+    HS_UVEC4(env);   // first texel, width, height, place of its cumulative weights
 };
 
 struct scene_instance {

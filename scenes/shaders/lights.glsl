@@ -51,9 +51,67 @@ float sun_solid_angle()
     return 2.0 * PI * (1.0 - SUN.w);
 }
 
+bool has_environment()
+{
+    return (SKY_FLAGS & SCENE_FLAG_ENVIRONMENT) != 0u;
+}
+
+// Of what shines from outside: the sun, or the environment picture in its place.
 float sun_weight()
 {
-    return luma(SUN_RADIANCE) * sun_solid_angle();
+    return has_environment() ? FRAME(12).w : luma(SUN_RADIANCE) * sun_solid_angle();
+}
+
+// Cumulative weights of the environment: of the texels of each row, then of the rows.
+float environment_table(uint index)
+{
+    return data[ENV.w + index / 4u][index % 4u];
+}
+
+// First entry of `count` from `first` on that is above u; `u` becomes the place inside it.
+uint environment_search(uint first, uint count, inout float u, out float share)
+{
+    uint low = 0u, high = count - 1u;
+    while (low < high) {
+        uint middle = (low + high) / 2u;
+        if (environment_table(first + middle) > u)
+            high = middle;
+        else
+            low = middle + 1u;
+    }
+    float before = low > 0u ? environment_table(first + low - 1u) : 0.0;
+    share = environment_table(first + low) - before;
+    u = share > 0.0 ? clamp((u - before) / share, 0.0, 1.0) : 0.5;
+    return low;
+}
+
+float environment_density(float share, vec2 size, float theta)
+{
+    return share * size.x * size.y / (2.0 * PI * PI * max(sin(theta), 1e-4));
+}
+
+// Density per solid angle with which `sample_environment` gives a direction.
+float environment_pdf(vec3 d)
+{
+    vec2 size = vec2(ENV.yz);
+    float theta = acos(clamp(d.z, -1.0, 1.0));
+    vec2 p = vec2(0.5 - atan(d.y, d.x) / (2.0 * PI), theta / PI) * size;
+    uvec2 i = uvec2(clamp(p, vec2(0.0), size - 1.0));
+    uint row = i.y * ENV.y, rows = ENV.y * ENV.z;
+    float x = environment_table(row + i.x) - (i.x > 0u ? environment_table(row + i.x - 1u) : 0.0);
+    float y = environment_table(rows + i.y) - (i.y > 0u ? environment_table(rows + i.y - 1u) : 0.0);
+    return environment_density(x * y, size, theta);
+}
+
+LightSample sample_environment(vec2 u)
+{
+    vec2 size = vec2(ENV.yz);
+    float x_share, y_share;
+    uint y = environment_search(ENV.y * ENV.z, ENV.z, u.y, y_share);
+    uint x = environment_search(y * ENV.y, ENV.y, u.x, x_share);
+    float theta = (float(y) + u.y) / size.y * PI, phi = (0.5 - (float(x) + u.x) / size.x) * 2.0 * PI;
+    vec3 d = vec3(sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta));
+    return LightSample(d, FAR, environment(d), environment_density(x_share * y_share, size, theta));
 }
 
 float light_total(vec3 place)
@@ -72,7 +130,17 @@ vec3 in_cone(vec3 axis, float cosine, vec2 u)
 
 LightSample sample_sun(vec2 u)
 {
+    if (has_environment())
+        return sample_environment(u);
     return LightSample(in_cone(SUN.xyz, SUN.w, u), FAR, SUN_RADIANCE, 1.0 / sun_solid_angle());
+}
+
+// Density with which `sample_sun` gives a direction.
+float sun_pdf(vec3 d)
+{
+    if (has_environment())
+        return environment_pdf(d);
+    return in_sun(d) ? 1.0 / sun_solid_angle() : 0.0;
 }
 
 LightSample sample_light(uint l, vec3 place, vec2 u)

@@ -25,6 +25,8 @@ static void refuses(struct test_rng *rng)
     static const uint32_t bad_indices[3] = {0, 1, 3};
     const struct hs_scenes_mesh mesh = {far_point, NULL, 3, bad_indices, 3};
     const struct hs_scenes_environment empty = {NULL, 4, 4};
+    static const float holes[6] = {1, 1, 1, 1, NAN, 1};
+    const struct hs_scenes_environment broken = {holes, 2, 1};
     const struct {
         struct hs_clip_params params;
         const char *says;
@@ -42,7 +44,8 @@ static void refuses(struct test_rng *rng)
         {{.speed = INFINITY}, "speed"},
         {{.frames_in_flight = 65}, "frames_in_flight"},
         {{.mesh = &mesh}, "index"},
-        {{.environment = &empty}, "environment"},
+        {{.environment = &empty}, "no pixels"},
+        {{.environment = &broken}, "not finite"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct hs_clip *clip = NULL;

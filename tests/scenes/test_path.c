@@ -109,6 +109,56 @@ static void furnace(struct test_rng *rng)
     rig_close(&rig);
 }
 
+/** A small bright spot in the surroundings is found by light sampling: little noise, same mean. */
+static void environment_light(struct test_rng *rng)
+{
+    (void)rng;
+    struct rig rig;
+    if (!rig_open(&rig))
+        TEST_SKIP("no Vulkan device with validation");
+    static float sky[3 * 64 * 32];
+    double irradiance = 0;
+    for (int y = 0; y < 32; y++) {
+        for (int x = 0; x < 64; x++) {
+            const bool spot = x >= 20 && x < 22 && y >= 6 && y < 8;
+            const double theta = 3.14159265 * (y + 0.5) / 32;
+            for (int c = 0; c < 3; c++)
+                sky[3 * (64 * y + x) + c] = spot ? 300 : 0.05f;
+            if (y < 16)
+                irradiance += (spot ? 300 : 0.05) * cos(theta) * sin(theta) * 2 * 3.14159265 *
+                              3.14159265 / (64 * 32);
+        }
+    }
+    struct hs_clip_params params = box_scene(16);
+    params.pattern = "smooth";
+    params.environment = &(struct hs_scenes_environment){sky, 64, 32};
+    struct hs_clip *clip = rig_clip(&rig, &params);
+    struct rig_frame f;
+    rig_render(&rig, clip, 0, RIG_INPUT, &f);
+    double sum = 0, square = 0, count = 0;
+    for (uint32_t i = 0; i < W * H; i++) {
+        // Open floor in front of the solids.
+        const float *n = f.planes[RIG_NORMAL] + 4 * i;
+        if (n[2] < 0.999f || i / W < H - 8)
+            continue;
+        const double ratio = f.planes[RIG_COLOUR][4 * i + 1] /
+                             (f.planes[RIG_DIFFUSE][4 * i + 1] * irradiance / 3.14159265);
+        sum += ratio;
+        square += ratio * ratio;
+        count++;
+    }
+    const double mean = sum / count, deviation = sqrt(square / count - mean * mean);
+    printf("environment: floor is %.3f of Lambert's, deviation %.3f\n", mean, deviation);
+    REQUIRE_GT(count, 100);
+    // Fresnel takes a few parts of a hundred from the diffuse part, the lobe adds as few.
+    REQUIRE_NEAR(mean, 1, 0.08);
+    // By chance alone one path in two thousand would hit the spot.
+    REQUIRE_FLOAT_LE(deviation, 0.25);
+    rig_free(&f);
+    hs_clip_destroy(&clip);
+    rig_close(&rig);
+}
+
 static void noise_seeds(struct test_rng *rng)
 {
     (void)rng;
@@ -148,6 +198,7 @@ static void noise_seeds(struct test_rng *rng)
 static const struct test_case cases[] = {
     {"converges", converges},
     {"furnace", furnace},
+    {"environment_light", environment_light},
     {"noise_seeds", noise_seeds},
 };
 
