@@ -8,7 +8,8 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 hstestsrc num-buffers=48 ! hsplanedemux plane=motion ! videoconvert ! autovideosink
+ * gst-launch-1.0 hstestsrc num-buffers=48 ! hsplanedemux plane=motion \
+ *     ! videoconvert ! autovideosink
  * ]|
  */
 #include "gsthsplanedemux.h"

@@ -8,8 +8,8 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 hstestsrc pattern=wires num-buffers=48 ! hsupscale tone-map=aces ! vulkandownload \
- *     ! videoconvert ! autovideosink
+ * gst-launch-1.0 hstestsrc pattern=wires num-buffers=48 ! hsupscale tone-map=aces \
+ *     ! vulkandownload ! videoconvert ! autovideosink
  * ]|
  */
 #include "gsthstestsrc.h"
