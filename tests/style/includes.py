@@ -21,12 +21,12 @@ ALLOWED = {
     "scenes/": ("scenes/", "shaders/", *BASIC),
     "common/": ("common/", "io/", PUBLIC),
     "gst/": ("gst/", "shaders/", "common/", "scenes/", "io/", PUBLIC),
-    "avfilter/": ("avfilter/", PUBLIC),
+    "avfilter/": ("avfilter/", "common/", "io/", PUBLIC),
     "tools/": ("tools/", "common/", "scenes/", "io/", PUBLIC),
     "samples/": ("samples/", "io/", PUBLIC),
 }
 # Where the build looks for quoted and bracketed names, after the folder of the file itself.
-SEARCH = ("", "engine/include/", "engine/src/", "shaders/", "io/", "common/", "scenes/", "tools/",
+SEARCH = ("", "engine/include/", "avfilter/include/", "engine/src/", "shaders/", "io/", "common/", "scenes/", "tools/",
           "tests/", "tests/fixture/")
 # Made by the build, or by the libraries that a folder is there to adapt.
 FOREIGN = re.compile(r"\.spv\.h$|@\w+@|^config\.h$")

@@ -1,0 +1,335 @@
+/*
+ * This file is part of FFmpeg.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy
+ * of this software and associated documentation files (the "Software"), to deal
+ * in the Software without restriction, including without limitation the rights
+ * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ * copies of the Software, and to permit persons to whom the Software is
+ * furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in
+ * all copies or substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ * SOFTWARE.
+ */
+
+/**
+ * @file
+ * Temporal super-resolution of rendered sequences with libhindsight-avfilter.
+ */
+
+#include <hindsight/avfilter.h>
+
+#include "libavutil/hwcontext.h"
+#include "libavutil/opt.h"
+
+#include "avfilter.h"
+#include "filters.h"
+#include "formats.h"
+#include "framesync.h"
+#include "version_major.h"
+#include "video.h"
+
+typedef struct HindsightContext {
+    const AVClass *class;
+
+    struct hs_avfilter *hs;
+    FFFrameSync fs;
+
+    int planes;                     ///< bits of the optional inputs
+    int pads[HS_AVFILTER_INPUTS];   ///< index of each input's pad, -1: none
+    int opened;
+} HindsightContext;
+
+static av_cold int preinit(AVFilterContext *ctx)
+{
+    HindsightContext *s = ctx->priv;
+
+    s->hs = hs_avfilter_alloc();
+    return s->hs ? 0 : AVERROR(ENOMEM);
+}
+
+static av_cold int init(AVFilterContext *ctx)
+{
+    HindsightContext *s = ctx->priv;
+    int ret;
+
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+        AVFilterPad pad = {
+            .name = hs_avfilter_input_name(i),
+            .type = AVMEDIA_TYPE_VIDEO,
+        };
+
+        s->pads[i] = -1;
+        if (i != HS_AVFILTER_COLOUR && !(s->planes >> i & 1))
+            continue;
+        s->pads[i] = ctx->nb_inputs;
+        if ((ret = ff_append_inpad(ctx, &pad)) < 0)
+            return ret;
+    }
+    hs_avfilter_set_inputs(s->hs, s->planes);
+
+    return 0;
+}
+
+static av_cold void uninit(AVFilterContext *ctx)
+{
+    HindsightContext *s = ctx->priv;
+
+    ff_framesync_uninit(&s->fs);
+    hs_avfilter_free(&s->hs);
+}
+
+static AVFilterFormats *make_formats(enum hs_avfilter_input input)
+{
+    const enum AVPixelFormat *fmts = hs_avfilter_formats(input, false);
+    AVFilterFormats *list = NULL;
+
+    if (ff_add_format(&list, AV_PIX_FMT_VULKAN) < 0)
+        return NULL;
+    for (; *fmts != AV_PIX_FMT_NONE; fmts++) {
+        if (ff_add_format(&list, *fmts) < 0)
+            return NULL;
+    }
+
+    return list;
+}
+
+static int query_formats(const AVFilterContext *ctx,
+                         AVFilterFormatsConfig **cfg_in,
+                         AVFilterFormatsConfig **cfg_out)
+{
+    const HindsightContext *s = ctx->priv;
+    enum AVPixelFormat format = AV_PIX_FMT_NONE;
+    AVFilterFormats *list = NULL;
+    int ret;
+
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+        if (s->pads[i] < 0)
+            continue;
+        ret = ff_formats_ref(make_formats(i), &cfg_in[s->pads[i]]->formats);
+        if (ret < 0)
+            return ret;
+    }
+
+    if ((ret = av_opt_get_pixel_fmt(s->hs, "format", 0, &format)) < 0)
+        return ret;
+    if (format == AV_PIX_FMT_NONE)
+        return ff_formats_ref(make_formats(HS_AVFILTER_INPUTS), &cfg_out[0]->formats);
+    if ((ret = ff_add_format(&list, AV_PIX_FMT_VULKAN)) < 0 ||
+        (ret = ff_add_format(&list, format)) < 0)
+        return ret;
+
+    return ff_formats_ref(list, &cfg_out[0]->formats);
+}
+
+static int process_frame(FFFrameSync *fs)
+{
+    AVFilterContext *ctx = fs->parent;
+    HindsightContext *s = ctx->priv;
+    AVFilterLink *outlink = ctx->outputs[0];
+    FilterLink *il = ff_filter_link(ctx->inputs[0]);
+    const AVFrame *inputs[HS_AVFILTER_INPUTS] = { NULL };
+    int64_t half = 0;
+    AVFrame *out;
+    int ret;
+
+    if (il->frame_rate.num > 0 && il->frame_rate.den > 0)
+        half = av_rescale_q(1, av_inv_q(il->frame_rate), fs->time_base) / 2;
+
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+        AVFrame *frame = NULL;
+
+        if (s->pads[i] < 0)
+            continue;
+        if ((ret = ff_framesync_get_frame(fs, s->pads[i], &frame, 0)) < 0)
+            return ret;
+        /* framesync holds frames; one of another time is no plane of this frame */
+        if (frame && FFABS(frame->pts - fs->pts) <= half)
+            inputs[i] = frame;
+    }
+    if (!inputs[HS_AVFILTER_COLOUR])
+        return 0;
+
+    if (!(out = av_frame_alloc()))
+        return AVERROR(ENOMEM);
+    if ((ret = hs_avfilter_run(s->hs, inputs, out)) < 0) {
+        av_frame_free(&out);
+        return ret;
+    }
+    out->pts      = av_rescale_q(fs->pts, fs->time_base, outlink->time_base);
+    out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base,
+                                 outlink->time_base);
+
+    return ff_filter_frame(outlink, out);
+}
+
+static int config_sync(AVFilterContext *ctx)
+{
+    HindsightContext *s = ctx->priv;
+    int ret;
+
+    ff_framesync_uninit(&s->fs);
+    if ((ret = ff_framesync_init(&s->fs, ctx, ctx->nb_inputs)) < 0)
+        return ret;
+    s->fs.opaque   = s;
+    s->fs.on_event = process_frame;
+    for (int i = 0; i < ctx->nb_inputs; i++) {
+        s->fs.in[i].time_base = ctx->inputs[i]->time_base;
+        s->fs.in[i].sync      = i == 0;
+        s->fs.in[i].before    = i == 0 ? EXT_STOP : EXT_NULL;
+        s->fs.in[i].after     = i == 0 ? EXT_STOP : EXT_NULL;
+    }
+    if ((ret = ff_framesync_configure(&s->fs)) < 0)
+        return ret;
+    for (int i = 1; i < ctx->nb_inputs; i++)
+        s->fs.in[i].ts_mode = TS_NEAREST;
+
+    return 0;
+}
+
+static int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    HindsightContext *s  = ctx->priv;
+    AVFilterLink *inlink = ctx->inputs[0];
+    FilterLink *il = ff_filter_link(inlink);
+    FilterLink *ol = ff_filter_link(outlink);
+    struct hs_avfilter_format in, out, request = {
+        .format    = outlink->format,
+        .sw_format = AV_PIX_FMT_NONE,
+    };
+    AVBufferRef *device = ctx->hw_device_ctx;
+    int ret;
+
+    if (il->hw_frames_ctx)
+        device = ((AVHWFramesContext *)il->hw_frames_ctx->data)->device_ref;
+    if (!s->opened && (ret = hs_avfilter_open(s->hs, device)) < 0)
+        return ret;
+    s->opened = 1;
+
+    if ((ret = config_sync(ctx)) < 0)
+        return ret;
+
+    in = (struct hs_avfilter_format) {
+        .format              = inlink->format,
+        .width               = inlink->w,
+        .height              = inlink->h,
+        .hw_frames_ctx       = il->hw_frames_ctx,
+        .color_trc           = AVCOL_TRC_UNSPECIFIED,
+        .sample_aspect_ratio = inlink->sample_aspect_ratio,
+        .time_base           = s->fs.time_base,
+        .frame_rate          = il->frame_rate,
+    };
+    if ((ret = hs_avfilter_configure(s->hs, &in, &request, &out)) < 0)
+        return ret;
+
+    outlink->w                   = out.width;
+    outlink->h                   = out.height;
+    outlink->sample_aspect_ratio = out.sample_aspect_ratio;
+    outlink->time_base           = s->fs.time_base;
+    ol->frame_rate               = il->frame_rate;
+    av_buffer_unref(&ol->hw_frames_ctx);
+    if (out.hw_frames_ctx && !(ol->hw_frames_ctx = av_buffer_ref(out.hw_frames_ctx)))
+        return AVERROR(ENOMEM);
+
+    return 0;
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    HindsightContext *s = ctx->priv;
+
+    return ff_framesync_activate(&s->fs);
+}
+
+static int process_command(AVFilterContext *ctx, const char *cmd, const char *arg,
+                           char *res, int res_len, int flags)
+{
+    HindsightContext *s = ctx->priv;
+
+    if (!av_opt_find(s->hs, cmd, NULL, AV_OPT_FLAG_RUNTIME_PARAM, 0))
+        return AVERROR(ENOSYS);
+
+    return av_opt_set(s->hs, cmd, arg, 0);
+}
+
+static void *child_next(void *obj, void *prev)
+{
+    HindsightContext *s = obj;
+
+    return prev ? NULL : s->hs;
+}
+
+static const AVClass *child_class_iterate(void **iter)
+{
+    const AVClass *c = *iter ? NULL : hs_avfilter_get_class();
+
+    *iter = (void *)c;
+    return c;
+}
+
+#define OFFSET(x) offsetof(HindsightContext, x)
+#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+static const AVOption hindsight_vulkan_options[] = {
+    { "planes", "set the inputs besides colour", OFFSET(planes), AV_OPT_TYPE_FLAGS,
+      { .i64 = 1 << HS_AVFILTER_DEPTH | 1 << HS_AVFILTER_MOTION }, 0, INT_MAX, FLAGS, .unit = "planes" },
+    { "depth",    "depth",           0, AV_OPT_TYPE_CONST, { .i64 = 1 << HS_AVFILTER_DEPTH },    0, 0, FLAGS, .unit = "planes" },
+    { "motion",   "motion vectors",  0, AV_OPT_TYPE_CONST, { .i64 = 1 << HS_AVFILTER_MOTION },   0, 0, FLAGS, .unit = "planes" },
+    { "reactive", "reactive mask",   0, AV_OPT_TYPE_CONST, { .i64 = 1 << HS_AVFILTER_REACTIVE }, 0, 0, FLAGS, .unit = "planes" },
+    { NULL }
+};
+
+static const AVClass hindsight_vulkan_class = {
+    .class_name          = "hindsight_vulkan",
+    .item_name           = av_default_item_name,
+    .option              = hindsight_vulkan_options,
+    .version             = LIBAVUTIL_VERSION_INT,
+    .category            = AV_CLASS_CATEGORY_FILTER,
+    .child_next          = child_next,
+    .child_class_iterate = child_class_iterate,
+};
+
+static const AVFilterPad hindsight_vulkan_outputs[] = {
+    {
+        .name         = "default",
+        .type         = AVMEDIA_TYPE_VIDEO,
+        .config_props = config_output,
+    },
+};
+
+#define DESCRIPTION NULL_IF_CONFIG_SMALL("Upscale rendered sequences with depth and motion vectors.")
+#define FILTER_FLAGS AVFILTER_FLAG_HWDEVICE | AVFILTER_FLAG_DYNAMIC_INPUTS
+
+#if LIBAVFILTER_VERSION_MAJOR >= 11
+const FFFilter ff_vf_hindsight_vulkan = {
+    .p.name          = "hindsight_vulkan",
+    .p.description   = DESCRIPTION,
+    .p.priv_class    = &hindsight_vulkan_class,
+    .p.flags         = FILTER_FLAGS,
+#else
+const AVFilter ff_vf_hindsight_vulkan = {
+    .name            = "hindsight_vulkan",
+    .description     = DESCRIPTION,
+    .priv_class      = &hindsight_vulkan_class,
+    .flags           = FILTER_FLAGS,
+#endif
+    .priv_size       = sizeof(HindsightContext),
+    .preinit         = preinit,
+    .init            = init,
+    .uninit          = uninit,
+    .activate        = activate,
+    .process_command = process_command,
+    .flags_internal  = FF_FILTER_FLAG_HWFRAME_AWARE,
+    FILTER_OUTPUTS(hindsight_vulkan_outputs),
+    FILTER_QUERY_FUNC2(query_formats),
+};

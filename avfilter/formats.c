@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Which pixel formats a plane takes, and what they are on the device.
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <libavutil/pixdesc.h>
+
+#define MAX_FORMATS 12
+
+static const struct hs_av_format colour_formats[] = {
+    {AV_PIX_FMT_RGBAF16, VK_FORMAT_R16G16B16A16_SFLOAT, HS_AV_COPY, 8, 4, true, true},
+    {AV_PIX_FMT_RGBAF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_COPY, 16, 4, true, true},
+    {AV_PIX_FMT_GBRAPF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_PLANAR, 16, 4, false, true},
+    {AV_PIX_FMT_GBRPF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_PLANAR, 16, 3, false, true},
+    {AV_PIX_FMT_RGBA64, VK_FORMAT_R16G16B16A16_UNORM, HS_AV_COPY, 8, 4, true, false},
+    {AV_PIX_FMT_RGBA, VK_FORMAT_R8G8B8A8_UNORM, HS_AV_COPY, 4, 4, true, false},
+    {AV_PIX_FMT_BGRA, VK_FORMAT_B8G8R8A8_UNORM, HS_AV_COPY, 4, 4, true, false},
+    {.pixels = AV_PIX_FMT_NONE},
+};
+static const struct hs_av_format depth_formats[] = {
+    {AV_PIX_FMT_GRAYF32, VK_FORMAT_R32_SFLOAT, HS_AV_COPY, 4, 1, true, true},
+    {AV_PIX_FMT_GRAY16, VK_FORMAT_R16_UNORM, HS_AV_COPY, 2, 1, true, true},
+    {.pixels = AV_PIX_FMT_NONE},
+};
+// There is no format of two float channels: x and y are the R and G of four.
+static const struct hs_av_format motion_formats[] = {
+    {AV_PIX_FMT_RGBAF16, VK_FORMAT_R16G16B16A16_SFLOAT, HS_AV_COPY, 8, 4, true, true},
+    {AV_PIX_FMT_RGBAF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_COPY, 16, 4, true, true},
+    {AV_PIX_FMT_GBRPF32, VK_FORMAT_R32G32_SFLOAT, HS_AV_PLANAR, 8, 2, false, true},
+    {AV_PIX_FMT_GBRAPF32, VK_FORMAT_R32G32_SFLOAT, HS_AV_PLANAR, 8, 2, false, true},
+    {AV_PIX_FMT_RGBA64, VK_FORMAT_R16G16_UNORM, HS_AV_HALF, 4, 4, false, true},
+    {.pixels = AV_PIX_FMT_NONE},
+};
+static const struct hs_av_format reactive_formats[] = {
+    {AV_PIX_FMT_GRAY8, VK_FORMAT_R8_UNORM, HS_AV_COPY, 1, 1, true, true},
+    {AV_PIX_FMT_GRAY16, VK_FORMAT_R16_UNORM, HS_AV_COPY, 2, 1, true, true},
+    {AV_PIX_FMT_GRAYF32, VK_FORMAT_R32_SFLOAT, HS_AV_COPY, 4, 1, true, true},
+    {.pixels = AV_PIX_FMT_NONE},
+};
+
+static const struct hs_av_format *table(int plane)
+{
+    switch (plane) {
+    case HS_AVFILTER_COLOUR:
+    case HS_AV_OUTPUT:
+        return colour_formats;
+    case HS_AVFILTER_DEPTH:
+        return depth_formats;
+    case HS_AVFILTER_MOTION:
+        return motion_formats;
+    case HS_AVFILTER_REACTIVE:
+        return reactive_formats;
+    default:
+        return NULL;
+    }
+}
+
+/** This libavutil makes Vulkan frames of it, with one image. */
+static bool mapped(const struct hs_av_format *format)
+{
+    const VkFormat *images = format->vulkan ? av_vkfmt_from_pixfmt(format->pixels) : NULL;
+
+    return images && images[0] == format->format;
+}
+
+const struct hs_av_format *hs_av_format_find(int plane, enum AVPixelFormat pixels, bool vulkan)
+{
+    for (const struct hs_av_format *row = table(plane); row->pixels != AV_PIX_FMT_NONE; row++) {
+        if (row->pixels == pixels)
+            return !vulkan || mapped(row) ? row : NULL;
+    }
+    return NULL;
+}
+
+const enum AVPixelFormat *hs_avfilter_formats(enum hs_avfilter_input input, bool vulkan)
+{
+    // Written with the same values every time.
+    static enum AVPixelFormat lists[HS_AV_PLANES][2][MAX_FORMATS];
+    const struct hs_av_format *row = table((int)input);
+    enum AVPixelFormat *list;
+    int count = 0;
+
+    if (!row)
+        return NULL;
+    list = lists[input][vulkan];
+    for (; row->pixels != AV_PIX_FMT_NONE; row++) {
+        if (!vulkan || mapped(row))
+            list[count++] = row->pixels;
+    }
+    list[count] = AV_PIX_FMT_NONE;
+    return list;
+}
+
+const char *hs_avfilter_input_name(enum hs_avfilter_input input)
+{
+    static const char *const names[HS_AV_PLANES] = {"colour", "depth", "motion", "reactive",
+                                                    "output"};
+
+    return (unsigned)input < HS_AV_PLANES ? names[input] : "unknown";
+}
+
+void hs_av_format_list(int plane, bool vulkan, char *text, size_t size)
+{
+    size_t length = 0;
+
+    text[0] = 0;
+    for (const struct hs_av_format *row = table(plane); row->pixels != AV_PIX_FMT_NONE; row++) {
+        if ((vulkan && !mapped(row)) || length >= size)
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+                                   av_get_pix_fmt_name(row->pixels));
+    }
+}

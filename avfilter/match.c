@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Pairing the frames of the inputs by their timestamps.
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <libavutil/mathematics.h>
+#include <libavutil/mem.h>
+
+static void drop(struct hs_av_queue *queue)
+{
+    av_frame_free(&queue->frames[0]);
+    queue->count--;
+    memmove(queue->frames, queue->frames + 1, (size_t)queue->count * sizeof(*queue->frames));
+}
+
+void hs_av_queues_clear(struct hs_avfilter *f)
+{
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+        while (f->queues[i].count)
+            drop(&f->queues[i]);
+        av_freep(&f->queues[i].frames);
+        f->queues[i] = (struct hs_av_queue){0};
+    }
+    f->queues[HS_AVFILTER_COLOUR].on = true;
+}
+
+void hs_avfilter_set_inputs(struct hs_avfilter *f, unsigned mask)
+{
+    hs_av_queues_clear(f);
+    for (int i = 1; i < HS_AVFILTER_INPUTS; i++)
+        f->queues[i].on = mask >> i & 1;
+}
+
+int hs_avfilter_send(struct hs_avfilter *f, enum hs_avfilter_input input, const AVFrame *frame,
+                     AVRational time_base)
+{
+    struct hs_av_queue *queue;
+    AVFrame *copy;
+
+    if ((unsigned)input >= HS_AVFILTER_INPUTS || !f->queues[input].on || f->queues[input].ended) {
+        av_log(f, AV_LOG_ERROR, "%s: the input was not set, or has ended\n",
+               hs_avfilter_input_name(input));
+        return AVERROR(EINVAL);
+    }
+    queue = &f->queues[input];
+    if (!frame) {
+        queue->ended = true;
+        return 0;
+    }
+    if (frame->pts == AV_NOPTS_VALUE || time_base.num <= 0 || time_base.den <= 0 ||
+        (queue->time_base.den &&
+         av_compare_ts(frame->pts, time_base, queue->last, queue->time_base) <= 0)) {
+        av_log(f, AV_LOG_ERROR, "%s: timestamps must be there, and grow\n",
+               hs_avfilter_input_name(input));
+        return AVERROR(EINVAL);
+    }
+    if (queue->count == queue->room) {
+        AVFrame **grown = av_realloc_array(queue->frames, (size_t)queue->room + 8, sizeof(*grown));
+
+        if (!grown)
+            return AVERROR(ENOMEM);
+        queue->frames = grown;
+        queue->room += 8;
+    }
+    copy = av_frame_clone(frame);
+    if (!copy)
+        return AVERROR(ENOMEM);
+    queue->frames[queue->count++] = copy;
+    queue->time_base = time_base;
+    queue->last = frame->pts;
+    return 0;
+}
+
+/** Negative: before the colour frame; 0: with it; positive: after it. */
+static int compare(const struct hs_avfilter *f, const struct hs_av_queue *queue)
+{
+    const struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
+    const double at = (double)colour->frames[0]->pts;
+    const double other =
+        (double)queue->frames[0]->pts * av_q2d(queue->time_base) / av_q2d(colour->time_base);
+    double half = hs_av_half_frame(f);
+
+    // Colour itself tells how far its frames are apart, if nobody else does.
+    if (half <= 0 && colour->count > 1)
+        half = (double)(colour->frames[1]->pts - colour->frames[0]->pts) / 2;
+    // Half of a unit is lost when two time bases round differently.
+    half = fmax(half, 0.5);
+    return other < at - half ? -1 : other > at + half ? 1 : 0;
+}
+
+int hs_avfilter_wanted(const struct hs_avfilter *f)
+{
+    const struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
+
+    if (!colour->count)
+        return colour->ended ? -1 : HS_AVFILTER_COLOUR;
+    for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
+        const struct hs_av_queue *queue = &f->queues[i];
+
+        if (queue->on && !queue->count && !queue->ended)
+            return i;
+    }
+    return -1;
+}
+
+static int configure_by(struct hs_avfilter *f, const AVFrame *frame, AVRational time_base)
+{
+    struct hs_avfilter_format out;
+    struct hs_avfilter_format in = {
+        .format = (enum AVPixelFormat)frame->format,
+        .width = frame->width,
+        .height = frame->height,
+        .hw_frames_ctx = frame->hw_frames_ctx,
+        .color_trc = frame->color_trc,
+        .sample_aspect_ratio = frame->sample_aspect_ratio,
+        .time_base = time_base,
+    };
+
+    if (frame->duration > 0)
+        in.frame_rate = av_inv_q(av_mul_q(time_base, (AVRational){(int)frame->duration, 1}));
+    return hs_avfilter_configure(f, &in, NULL, &out);
+}
+
+int hs_avfilter_receive(struct hs_avfilter *f, AVFrame *out)
+{
+    struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
+    const AVFrame *inputs[HS_AVFILTER_INPUTS] = {0};
+    int err = 0;
+
+    if (!colour->count)
+        return colour->ended ? AVERROR_EOF : AVERROR(EAGAIN);
+    if (!f->configured)
+        err = configure_by(f, colour->frames[0], colour->time_base);
+    if (err < 0)
+        return err;
+    inputs[HS_AVFILTER_COLOUR] = colour->frames[0];
+    for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
+        struct hs_av_queue *queue = &f->queues[i];
+
+        if (!queue->on)
+            continue;
+        while (queue->count && compare(f, queue) < 0)
+            drop(queue);
+        if (!queue->count && !queue->ended)
+            return AVERROR(EAGAIN);
+        if (queue->count && compare(f, queue) == 0)
+            inputs[i] = queue->frames[0];
+    }
+    err = hs_avfilter_run(f, inputs, out);
+    if (err < 0)
+        return err;
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+        if (inputs[i])
+            drop(&f->queues[i]);
+    }
+    return 0;
+}
