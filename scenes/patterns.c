@@ -82,7 +82,7 @@ static void build_zoom(struct scene *s)
 static void build_wires(struct scene *s)
 {
     floor_node(s, mat_grass(s));
-    obj_wires(s, scene_place(s, -1, v3(0, 0.5f, 0), 0.2f), 2.4f);
+    obj_wires(s, scene_place(s, -1, v3(0, 0.5f, 0), 0.2f - PI_F / 2), 1.7f);
     obj_mesh_fence(s, scene_place(s, -1, v3(-0.5f, -0.4f, 0), -0.3f), 1.4f);
     obj_fence(s, scene_place(s, -1, v3(1.3f, -0.8f, 0), 0.5f), 0.9f);
     struct shot *shot = view(s, 0.8f);
@@ -152,7 +152,7 @@ static void build_lights(struct scene *s)
 static void build_particles(struct scene *s)
 {
     solids(s);
-    particles(s, v3(0, 0, 0.6f), 2, 90);
+    particles(s, v3(0, 0, 0.4f), 1.4f, 240);
     view(s, 0.5f);
 }
 
@@ -183,7 +183,7 @@ static void build_cut(struct scene *s)
 static void build_cloth(struct scene *s)
 {
     floor_node(s, checker(s, 2));
-    obj_flag(s, scene_place(s, -1, v3(-0.8f, 0, 0), 0), 1.6f);
+    obj_flag(s, scene_place(s, -1, v3(-1, -0.6f, 0), 0), 1.9f);
     obj_blob(s, scene_place(s, -1, v3(0.9f, -0.2f, 0), 0), 1);
     for (uint32_t i = 0; i < s->mesh_count; i++)
         s->meshes[i].deform_rate = 0.25f;

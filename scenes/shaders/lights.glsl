@@ -109,7 +109,8 @@ LightSample sample_environment(vec2 u)
     float x_share, y_share;
     uint y = environment_search(ENV.y * ENV.z, ENV.z, u.y, y_share);
     uint x = environment_search(y * ENV.y, ENV.y, u.x, x_share);
-    float theta = (float(y) + u.y) / size.y * PI, phi = (0.5 - (float(x) + u.x) / size.x) * 2.0 * PI;
+    float theta = (float(y) + u.y) / size.y * PI;
+    float phi = (0.5 - (float(x) + u.x) / size.x) * 2.0 * PI;
     vec3 d = vec3(sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta));
     return LightSample(d, FAR, environment(d), environment_density(x_share * y_share, size, theta));
 }
