@@ -32,6 +32,17 @@ list_packages()
     ' "$env_dir/packages"
 }
 
+# Pins for apt: what shares a source with an installed package from backports comes from there, too,
+# since a -dev package wants exactly the version of its library.
+pin_backports()
+{
+    dpkg-query -W -f '${source:Package} ${Version}\n' "$@" | awk -v suite="$suite-backports" '
+        $2 ~ /~bpo/ && !seen[$1]++ {
+            printf "Package: src:%s\nPin: release n=%s\nPin-Priority: 990\n\n", $1, suite
+        }
+    '
+}
+
 # mawk, Debian's default, keeps its input back otherwise.
 awk_live='awk'
 awk -W version 2>&1 </dev/null | grep -q mawk && awk_live='awk -W interactive'

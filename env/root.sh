@@ -126,6 +126,7 @@ install_packages()
     # shellcheck disable=SC2046,SC2086
     logged "$log" "$apt_progress" inside $apt_install $from \
         $(list_packages "$groups" backports) || fail_with_log "installing packages failed"
+    pin_backports --admindir="$partial/var/lib/dpkg" >"$partial/etc/apt/preferences.d/hindsight"
     say "step 4 of 4: compilers and libraries"
     # shellcheck disable=SC2046,SC2086
     logged "$log" "$apt_progress" inside $apt_install \
