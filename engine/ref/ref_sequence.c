@@ -154,8 +154,10 @@ int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,
     prepared_finish(&s->prep);
     s->prep = prep;
 
-    if (f->reset)
+    if (f->reset) {
         s->past = (struct hs_ref_past){0};
+        s->state = (struct hs_state){0};
+    }
     struct hs_frame_params *p = &s->params;
     hs_ref_params_fill(f, in, &s->past, s->width, s->height, s->ldr, p);
     const bool sharpen = f->sharpness > 0;

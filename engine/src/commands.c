@@ -83,6 +83,7 @@ static void add_new(struct barriers *b, struct hs_own_image *image)
     VkImageMemoryBarrier2 *barrier = add_image(b, image->image, image->format,
                                                VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL);
     barrier->srcStageMask = COMPUTE | TRANSFER;
+    barrier->srcAccessMask = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
     barrier->dstStageMask = COMPUTE | TRANSFER;
     barrier->dstAccessMask = VK_ACCESS_2_SHADER_SAMPLED_READ_BIT |
                              VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
@@ -264,8 +265,20 @@ static void record_output(struct hs_stream *s, struct hs_recording *rec, VkComma
     hs_timing_mark(s, rec, cmd, "output");
 }
 
+/** A cut makes everything anew, since frames before it may never have been submitted. */
+static void forget_contents(struct hs_stream *s)
+{
+    for (int i = 0; i < HS_OWN_COUNT; i++)
+        s->own[i].ready = false;
+    for (uint32_t i = 0; i < s->copy_count; i++)
+        s->copies[i].image.ready = false;
+    s->state_ready = false;
+}
+
 void hs_commands_record(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
 {
+    if (rec->reset)
+        forget_contents(s);
     hs_timing_begin(s, rec, cmd);
     record_setup(s, rec, cmd);
     hs_timing_mark(s, rec, cmd, "setup");

@@ -131,7 +131,9 @@ static void compare_stages(struct run *r, const struct hs_ref_inputs *in,
     REQUIRE(image.texels);
 
     // Exposure: a sum of thousands of logarithms.
-    struct hs_state state = before->state;
+    struct hs_state state = {0};
+    if (!(p->prev_size.z & HS_FRAME_RESET))
+        state = before->state;
     if (!(r->recipe->stream_flags & HS_STREAM_LDR)) {
         if (p->prev_size.z & HS_FRAME_MEASURE)
             hs_ref_measure(p, &in->colour, &state);

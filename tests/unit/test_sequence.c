@@ -138,6 +138,67 @@ static void reset_forgets(struct test_rng *rng)
     close_all();
 }
 
+/** A frame that is recorded and thrown away leaves nothing behind that a reset does not mend. */
+static void lost_frame(struct test_rng *rng)
+{
+    (void)rng;
+    const size_t bytes = (size_t)OW * OH * 8;
+    FX_OPEN(&fx, NULL, "taau");
+    open_all(HALF);
+    void *want = play(0, NULL, NULL);
+    for (int copied = 0; copied < 2; copied++) {
+        struct hs_stream *stream = fx_stream(&fx, OW, OH, RW, RH, 0);
+        for (int i = -1; i < FRAMES; i++) {
+            struct hs_frame frame = fx_planes_frame(&planes[i < 0 ? 1 : i], i < 0 ? 1 : i);
+            frame.colour.flags = frame.output.flags = copied ? HS_IMAGE_COPY : 0;
+            frame.reset = i == 0;
+            if (i >= 0) {
+                REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+                continue;
+            }
+            VkCommandBuffer cmd;
+            REQUIRE_EQ(vkdev_begin(&fx.dev, &cmd), 0);
+            REQUIRE_EQ(hs_stream_record(stream, &frame, cmd), 0);
+            REQUIRE_EQ(vkEndCommandBuffer(cmd), VK_SUCCESS);
+            vkFreeCommandBuffers(fx.dev.device, fx.dev.pool, 1, &cmd);
+        }
+        fx_wait(&fx);
+        void *got = output(FRAMES - 1);
+        REQUIRE_MEM(want, got, bytes);
+        free(got);
+        hs_stream_destroy(&stream);
+    }
+    free(want);
+    close_all();
+}
+
+/** Automatic exposure starts anew at a cut, even one to black, where there is nothing to measure. */
+static void cut_to_black(struct test_rng *rng)
+{
+    (void)rng;
+    FX_OPEN(&fx, NULL, "taau");
+    open_all(FULL);
+    const VkImageLayout read = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    fx_upload(&fx, &planes[2].colour, read, NULL);
+    float *pictures[2];
+    for (int first = 0; first < 2; first++) {
+        struct hs_stream *stream = fx_stream(&fx, OW, OH, RW, RH, 0);
+        for (int i = first ? 2 : 0; i < FRAMES; i++) {
+            struct hs_frame frame = fx_planes_frame(&planes[i], i);
+            frame.exposure = (struct hs_exposure_params){.mode = HS_EXPOSURE_AUTO, .scale = 30};
+            frame.reset = i == 2;
+            REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+        }
+        fx_wait(&fx);
+        pictures[first] = output(FRAMES - 1);
+        hs_stream_destroy(&stream);
+    }
+    REQUIRE_MEM(pictures[0], pictures[1], (size_t)OW * OH * 16);
+    free(pictures[0]);
+    free(pictures[1]);
+    close_all();
+}
+
 /** Render sizes that change every frame, odd sizes, unequal ratios from 1 to 3. */
 static void sizes(struct test_rng *rng)
 {
@@ -381,6 +442,8 @@ static const struct test_case cases[] = {
     {"queued equals waited", queued_equals_waited},
     {"streams are independent", streams_are_independent},
     {"reset forgets", reset_forgets},
+    {"lost frame", lost_frame},
+    {"cut to black", cut_to_black},
     {"sizes", sizes},
     {"exposure sources", exposure_sources},
     {"automatic exposure", automatic_exposure},
