@@ -373,8 +373,9 @@ static int get_frames(struct place *p, json_t *root, const char *folder, struct 
     int result = 0;
 
     if (!json_is_array(frames))
-        return hsio_fail(p->log, HS_ERR_FORMAT, "%s: key frames: expected a list of frames, %s",
-                         p->path, frames ? type_name(frames) : "there is none");
+        return hsio_fail(p->log, HS_ERR_FORMAT, "%s: key frames: expected a list of frames, %s%s",
+                         p->path, frames ? "found " : "",
+                         frames ? type_name(frames) : "there is none");
     if (count > MAX_FRAMES)
         return hsio_fail(p->log, HS_ERR_FORMAT, "%s: key frames: more than %d frames", p->path,
                          MAX_FRAMES);

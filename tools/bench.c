@@ -37,7 +37,7 @@ static const struct tool_option options[] = {
     {"convention", 'c', "NAME", "Of the sequence: auto or a preset. Default auto."},
     {"ldr", 0, NULL, "The colour is display-referred."},
     {"exposure", 'e', "VALUE", "Factor, or auto: measured on the GPU. Default 1."},
-    {"csv", 0, "FILE", "Writes stage,median_ms,mean_ms,min_ms,max_ms lines; - is stdout."},
+    {"csv", 0, "FILE", "Writes stage,median_ms,mean_ms,min_ms,max_ms,frames lines; - is stdout."},
     {"json", 0, "FILE", "Writes the same as JSON; - is stdout."},
     {"validate", 0, NULL, "Runs with the Vulkan validation layer; a message is a failure."},
     {"verbose", 'v', NULL, "Prints what was chosen and why."},

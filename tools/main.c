@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,19 +31,28 @@ static void print_help(FILE *file)
     fprintf(file, "\nhindsight COMMAND --help tells more; hindsight --version the version.\n");
 }
 
+/** Results that did not reach stdout are a failure. */
+static int finish(int code)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return code;
+    tool_error("stdout can not be written: %s", strerror(errno));
+    return code ? code : TOOL_EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         print_help(stdout);
-        return TOOL_EXIT_DONE;
+        return finish(TOOL_EXIT_DONE);
     }
     if (argc >= 2 && !strcmp(argv[1], "--version")) {
         printf("hindsight %s\n", hs_version_string());
-        return TOOL_EXIT_DONE;
+        return finish(TOOL_EXIT_DONE);
     }
     for (size_t i = 0; argc >= 2 && i < COMMAND_COUNT; i++) {
         if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
+            return finish(commands[i].run(argc - 1, argv + 1));
     }
     if (argc >= 2)
         tool_error("\"%s\" is not a command", argv[1]);

@@ -285,6 +285,16 @@ static int default_jobs(void)
     return cores >= 8 ? 4 : cores >= 4 ? (int)cores / 2 : 1;
 }
 
+/** What all frames lack is a way to work; what some lack is hardly meant. */
+static void tell_lack(const struct upscale_plan *plan, int count, const char *what,
+                      const char *then)
+{
+    if (count < plan->info.frame_count)
+        tool_warn("%s in %d of %d frames: %s", what, count, plan->info.frame_count, then);
+    else
+        tool_info("%s: %s", what, then);
+}
+
 /** What will happen, and what the input lacks, one line each. */
 static void describe(const struct upscale_request *request, const struct upscale_plan *plan,
                      const struct tool_backend *backend)
@@ -303,13 +313,16 @@ static void describe(const struct upscale_request *request, const struct upscale
             "%d frames are there already and stay; %d frames run, %d of them for history only",
             plan->finished, plan->item_count,
             plan->item_count - (info->frame_count - plan->finished));
+    if (plan->without_jitter)
+        tell_lack(plan, plan->without_jitter, "no jitter", "it is taken as 0");
     if (baseline)
         return;
-    if (!setup->planes[HSIO_PLANE_MOTION].present)
-        tool_info("no motion vectors: motion comes from the camera where there is one, else "
-                  "nothing is taken to move");
-    if (!setup->planes[HSIO_PLANE_DEPTH].present)
-        tool_info("no depth: no disocclusion test, no dilation of motion");
+    if (plan->without_motion)
+        tell_lack(plan, plan->without_motion, "no motion vectors",
+                  "motion comes from the camera where there is one, else nothing is taken to move");
+    if (plan->without_depth)
+        tell_lack(plan, plan->without_depth, "no depth",
+                  "no disocclusion test, no dilation of motion");
     if (hsio_sequence_convention(plan->seq)->motion.direction == HSIO_DIRECTION_NEXT &&
         setup->planes[HSIO_PLANE_MOTION].present)
         tool_warn("the motion vectors lead to the next frame; turned round, they are a guess");

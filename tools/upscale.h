@@ -50,7 +50,8 @@ struct upscale_plan {
     struct tool_backend_setup setup; ///< Sizes and planes of all frames; slots not yet known.
     struct upscale_item *items;
     int item_count;
-    int finished; ///< Frames whose output was there already.
+    int finished;                                      ///< Frames whose output was there already.
+    int without_jitter, without_motion, without_depth; ///< Readable frames that lack it.
 };
 
 /** The convention that was asked for. Errors: HS_ERR_INVALID, after a message. */

@@ -150,6 +150,15 @@ static bool same_file(const char *a, const char *b)
            sa.st_ino == sb.st_ino;
 }
 
+static bool is_input(const char *path, const struct hsio_frame_info *frame)
+{
+    for (int i = 0; i < HSIO_PLANE_COUNT; i++) {
+        if (frame->planes[i].present && same_file(path, frame->planes[i].path))
+            return true;
+    }
+    return same_file(path, frame->path);
+}
+
 int upscale_output_name(const struct upscale_request *request,
                         const struct hsio_sequence_info *info, int64_t number,
                         const struct hsio_frame_info *frame, char **path)
@@ -171,7 +180,7 @@ int upscale_output_name(const struct upscale_request *request,
     }
     if (err < 0)
         return err;
-    if (frame && same_file(whole, frame->path)) {
+    if (frame && is_input(whole, frame)) {
         tool_error("the output %s would replace its own input; choose another OUT", whole);
         return HS_ERR_INVALID;
     }
@@ -192,9 +201,13 @@ int upscale_output_finished(const char *path, int width, int height)
     if (dot && hsio_format_from_name(dot + 1) > HSIO_FORMAT_NATIVE) {
         size_t bytes = hsio_format_bytes((enum hsio_format)hsio_format_from_name(dot + 1));
 
-        return (uint64_t)status.st_size == (uint64_t)width * (uint64_t)height * bytes
-                   ? 1
-                   : HS_ERR_INVALID;
+        uint64_t expected = (uint64_t)width * (uint64_t)height * bytes;
+
+        if ((uint64_t)status.st_size == expected)
+            return 1;
+        tool_error("%s is there already, with %llu bytes instead of %llu; --overwrite replaces it",
+                   path, (unsigned long long)status.st_size, (unsigned long long)expected);
+        return HS_ERR_INVALID;
     }
     if (hsio_file_describe(path, NULL, &desc) < 0) {
         tool_warn("%s is damaged and will be made again", path);

@@ -140,6 +140,9 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
             err = hsframe_check(info, plan->setup.out_width, plan->setup.out_height, tool_log());
         if (!err)
             include_frame(&plan->setup, info);
+        plan->without_jitter += !info->has_jitter;
+        plan->without_motion += !info->planes[HSIO_PLANE_MOTION].present;
+        plan->without_depth += !info->planes[HSIO_PLANE_DEPTH].present;
     }
     scan->reset =
         index == 0 || (info && info->reset) || tool_frame_listed(&request->resets, number);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What hindsight upscale says about input and output that are not as they should be."""
+import json
 import os
+import subprocess
 
 import numpy as np
 
@@ -80,6 +82,27 @@ class Errors(common.Case):
         self.assertIn("no depth: no disocclusion test", result.stderr)
         self.assertIn("no motion vectors", result.stderr)
 
+    def test_jitter_is_missed(self):
+        result = self.succeed(*self.command("--end", 3))
+        self.assertIn("no jitter: it is taken as 0", result.stderr)
+        frames = [{"frame": n, "jitter": [0.1, 0.2]} for n in (1, 3)]
+        self.write_json({"frames": frames})
+        result = self.succeed(*self.command("--end", 3, out="some"))
+        self.assertIn("warning: no jitter in 1 of 3 frames", result.stderr)
+        self.write_json({"jitter": "none", "frames": []})
+        self.assertNotIn("jitter", self.succeed(*self.command("--end", 3, out="none")).stderr)
+
+    def write_json(self, content):
+        with open(self.path("in", "frames.json"), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+
+    def test_planes_are_missing_on_the_way(self):
+        common.write_exr(self.path("in", "f_0003.exr"),
+                         common.moving_frame(3, 64, 40)[..., :4], common.BLENDER[:4])
+        result = self.succeed(*self.command())
+        self.assertIn("warning: no motion vectors in 1 of 6 frames", result.stderr)
+        self.assertIn("warning: no depth in 1 of 6 frames", result.stderr)
+
     def test_size_changes(self):
         common.write_moving(self.path("in"), [4], 56, 35)
         result = self.succeed(*self.command())
@@ -106,6 +129,31 @@ class Errors(common.Case):
         self.assertNotIn("frame", result.stderr)
         self.fail_with(1, ["replace its own input"], "upscale", self.path("in"), "-o",
                        self.path("in"))
+
+    def test_output_over_another_plane(self):
+        for number in (1, 2):
+            common.write_exr(self.path("c.%d.exr" % number),
+                             common.moving_frame(number, 64, 40)[..., :3])
+            common.write_exr(self.path("z.%d.exr" % number), np.ones((40, 64, 1)), ["Z"])
+        for extra in ((), ("--overwrite",), ("--scale", 1)):
+            self.fail_with(1, ["z.1.exr would replace its own input"], "upscale",
+                           self.path("c.%d.exr"), "--plane", "depth=" + self.path("z.%d.exr"),
+                           "-o", self.path("z.%d.exr"), *extra)
+        self.assertEqual(common.read_image(self.path("z.1.exr"))[1].width, 64)
+
+    def test_raw_output_of_another_size(self):
+        out = self.path("o.%d.rgba16f")
+        self.succeed("upscale", self.path("in"), "-o", out)
+        self.fail_with(1, ["o.1.rgba16f is there already, with 81920 bytes instead of 20480",
+                           "--overwrite"], "upscale", self.path("in"), "-o", out, "--scale", 1)
+
+    def test_stdout_is_full(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for args in (("--help",), ("inspect", self.path("in")), ("inspect", "--presets")):
+                result = subprocess.run([common.PROGRAM, *args], stdout=full,
+                                        stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(result.returncode, 1, args)
+                self.assertIn("stdout can not be written", result.stderr)
 
     def test_writing_fails_on_the_way(self):
         os.makedirs(self.path("out", "f_0004.exr"))
