@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Raw GBRA floats against EXR frames: compare_raw.py RAW DIR [TOLERANCE]. Default: no difference.
+
+Both ways run the same shaders on the same driver on the same numbers, so nothing may differ."""
+import pathlib
+import sys
+
+import numpy as np
+import OpenImageIO as oiio
+
+
+def read_exr(path):
+    image = oiio.ImageBuf(str(path))
+    names = list(image.spec().channelnames)
+    order = [next(i for i, name in enumerate(names) if name.split(".")[-1] == c) for c in "RGBA"]
+    return image.get_pixels(oiio.FLOAT)[:, :, order]
+
+
+def main():
+    files = sorted(pathlib.Path(sys.argv[2]).glob("*.exr"))
+    tolerance = float(sys.argv[3]) if len(sys.argv) > 3 else 0
+    first = read_exr(files[0])
+    raw = np.fromfile(sys.argv[1], "<f4")
+    if raw.size != first.size * len(files):
+        sys.exit(f"{raw.size} numbers for {len(files)} frames of {first.shape}")
+    frames = raw.reshape(len(files), 4, *first.shape[:2])[:, [2, 0, 1, 3]].transpose(0, 2, 3, 1)
+    worst = max(float(np.abs(read_exr(path) - frame).max()) for path, frame in zip(files, frames))
+    print(f"{len(files)} frames, greatest difference {worst:g}, allowed {tolerance:g}")
+    sys.exit(worst > tolerance or not np.isfinite(frames).all())
+
+
+main()
