@@ -172,7 +172,7 @@ static void lost_frame(struct test_rng *rng)
     close_all();
 }
 
-/** Automatic exposure starts anew at a cut, even one to black, where there is nothing to measure. */
+/** Automatic exposure starts anew at a cut, even one to black, where nothing can be measured. */
 static void cut_to_black(struct test_rng *rng)
 {
     (void)rng;
