@@ -26,7 +26,8 @@ ALLOWED = {
     "samples/": ("samples/", "io/", PUBLIC),
 }
 # Where the build looks for quoted and bracketed names, after the folder of the file itself.
-SEARCH = ("", "engine/include/", "avfilter/include/", "engine/src/", "shaders/", "io/", "common/", "scenes/", "tools/",
+SEARCH = ("", "engine/include/", "avfilter/include/",
+          "engine/src/", "shaders/", "io/", "common/", "scenes/", "tools/",
           "tests/", "tests/fixture/")
 # Made by the build, or by the libraries that a folder is there to adapt.
 FOREIGN = re.compile(r"\.spv\.h$|@\w+@|^config\.h$")
