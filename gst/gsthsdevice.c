@@ -17,7 +17,6 @@ static GQuark quark(const char *name)
 }
 #define TAG quark("hindsight-device-tag")
 #define QUEUE quark("hindsight-queue")
-#define DEVICES quark("hindsight-devices")
 
 static void free_tag(gpointer data)
 {
@@ -188,6 +187,7 @@ static GstVulkanDevice *on_create_device(GstVulkanInstance *instance, guint inde
 static bool ensure_instance(struct gst_hs_device *share, GstElement *element, GError **error)
 {
     GstContext *context;
+    guint signal;
 
     if (!share->instance)
         gst_vulkan_global_context_query(element, GST_VULKAN_INSTANCE_CONTEXT_TYPE_STR);
@@ -201,8 +201,9 @@ static bool ensure_instance(struct gst_hs_device *share, GstElement *element, GE
     }
     if (!gst_vulkan_instance_open(share->instance, error))
         return false;
-    if (g_object_replace_qdata(G_OBJECT(share->instance), DEVICES, NULL, GINT_TO_POINTER(1), NULL,
-                               NULL))
+    // An application that makes the device itself is left to it: the last handler would win.
+    signal = g_signal_lookup("create-device", GST_TYPE_VULKAN_INSTANCE);
+    if (!g_signal_has_handler_pending(share->instance, signal, 0, FALSE))
         g_signal_connect(share->instance, "create-device", G_CALLBACK(on_create_device), NULL);
     return true;
 }

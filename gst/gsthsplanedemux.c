@@ -78,7 +78,8 @@ static GstCaps *choose_caps(GstHsPlaneDemux *self, enum hsio_plane kind, const G
                                       "colorimetry", G_TYPE_STRING, "sRGB", NULL);
 }
 
-static GstBuffer *paint(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane)
+static GstBuffer *paint(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane,
+                        float gain)
 {
     GError *error = NULL;
     GstMapInfo in, out;
@@ -97,7 +98,7 @@ static GstBuffer *paint(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHs
     gst_buffer_map(read.buffer, &in, GST_MAP_READ);
     gst_buffer_map(made, &out, GST_MAP_WRITE);
     if (in.size >= read.offset + read.row_bytes * read.height)
-        gst_hs_plane_paint(&read, kind, in.data, out.data);
+        gst_hs_plane_paint(&read, kind, gain, in.data, out.data);
     gst_buffer_unmap(made, &out);
     gst_buffer_unmap(read.buffer, &in);
     gst_buffer_unref(read.buffer);
@@ -135,6 +136,16 @@ static GstFlowReturn miss(GstHsPlaneDemux *self, enum hsio_plane kind, GstBuffer
     return GST_FLOW_ERROR;
 }
 
+/** What brings colour to normal brightness; 0 where it has been already. */
+static float gain_of(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsFrameMeta *meta)
+{
+    if (kind != HSIO_PLANE_COLOR)
+        return 1;
+    if (!self->format.linear)
+        return 0;
+    return meta && meta->has_exposure && meta->exposure > 0 ? meta->exposure : 1;
+}
+
 static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
     GstHsPlaneDemux *self = GST_HS_PLANE_DEMUX(parent);
@@ -170,7 +181,7 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
             gst_pad_push_event(self->src, g_queue_pop_head(&self->waiting));
     }
     if (gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-raw"))
-        out = paint(self, kind, &plane);
+        out = paint(self, kind, &plane, gain_of(self, kind, meta));
     else
         out = gst_buffer_copy_region(plane.buffer, GST_BUFFER_COPY_MEMORY, 0, (gsize)-1);
     gst_caps_unref(caps);

@@ -66,8 +66,14 @@ static void find_range(const GstHsPlane *plane, const guint8 *pixels, int channe
         *low = *high = 0;
 }
 
-void gst_hs_plane_paint(const GstHsPlane *plane, enum hsio_plane kind, const guint8 *pixels,
-                        guint8 *rgba)
+static float srgb(float linear)
+{
+    return linear <= 0.0031308f ? 12.92f * MAX(linear, 0)
+                                : 1.055f * powf(linear, 1 / 2.4f) - 0.055f;
+}
+
+void gst_hs_plane_paint(const GstHsPlane *plane, enum hsio_plane kind, float gain,
+                        const guint8 *pixels, guint8 *rgba)
 {
     const int channels = hsio_plane_channels(kind);
     float low, high;
@@ -96,9 +102,9 @@ void gst_hs_plane_paint(const GstHsPlane *plane, enum hsio_plane kind, const gui
             } else if (kind == HSIO_PLANE_NORMAL) {
                 for (int c = 0; c < 3; c++)
                     v[c] = 0.5f + 0.5f * v[c];
-            } else {
+            } else if (gain > 0) {
                 for (int c = 0; c < 3; c++)
-                    v[c] = powf(MAX(v[c], 0), 1 / 2.2f);
+                    v[c] = srgb(gain * v[c]);
             }
             for (int c = 0; c < 3; c++)
                 rgba[c] = code(isfinite(v[c]) ? v[c] : 0);

@@ -20,6 +20,19 @@ void rig_init(void)
         TEST_SKIP("no Vulkan device");
 }
 
+bool rig_load(const char *plugin)
+{
+    char *path = g_strdup_printf("%s/libgst%s.so", HS_GST_PLUGINS, plugin);
+    GstPlugin *loaded = gst_plugin_load_file(path, NULL);
+
+    g_free(path);
+    if (!loaded)
+        return false;
+    gst_registry_add_plugin(gst_registry_get(), loaded);
+    gst_object_unref(loaded);
+    return true;
+}
+
 char *rig_caps(const char *kind, const char *format, int width, int height)
 {
     return g_strdup_printf("application/x-hindsight-plane, kind=(string)%s, format=(string)%s, "

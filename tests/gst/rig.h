@@ -15,6 +15,9 @@
 /** Loads GStreamer and the plugin; skips the case where there is no Vulkan device. */
 void rig_init(void);
 
+/** Loads one of the system's plugins, such as "coreelements". False: it is not there. */
+bool rig_load(const char *plugin);
+
 /** Caps of a packed plane in system memory, such as ("color", "rgba16f"). */
 char *rig_caps(const char *kind, const char *format, int width, int height);
 

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# What the scripts share. GST_LAUNCH: another launcher than gst-launch-1.0.
+set -eu
+
+launch()
+{
+    "${GST_LAUNCH:-gst-launch-1.0}" -q "$@"
+}
+
+usage()
+{
+    # The comment at the head of the script.
+    sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+# Elements from an RGBA video to a file, by the file's ending.
+encoder()
+{
+    case $1 in
+    *.h264.mkv) echo "videoconvert ! openh264enc bitrate=8000000 ! h264parse ! matroskamux" ;;
+    *.mkv) echo "videoconvert ! video/x-raw,format=BGRA ! avenc_ffv1 ! matroskamux" ;;
+    *) echo "$1: the end must be .mkv (FFV1) or .h264.mkv" >&2 && exit 2 ;;
+    esac
+}

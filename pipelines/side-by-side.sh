@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Input, enlarged without history, and output side by side as one video.
+#
+#   side-by-side.sh OUT [PATTERN] [FRAMES] [WIDTH] [HEIGHT]
+#
+#   OUT  out.mkv (FFV1) or out.h264.mkv
+. "$(dirname "$0")/common.sh"
+[ $# -ge 1 ] || usage
+tail=$(encoder "$1")
+width=${4:-320} height=${5:-180}
+
+# shellcheck disable=SC2086
+launch compositor name=mix sink_1::xpos=$((2 * width)) ! $tail ! filesink location="$1" \
+    hstestsrc pattern="${2:-random}" num-buffers="${3:-48}" width="$width" height="$height" \
+    ! tee name=t \
+    t. ! queue ! hsplanedemux plane=color ! video/x-raw ! videoscale method=nearest-neighbour \
+    ! video/x-raw,width=$((2 * width)),height=$((2 * height)) ! queue ! mix.sink_0 \
+    t. ! queue ! hsupscale scale=2 ! video/x-raw,format=RGBA ! queue ! mix.sink_1

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""Every script in pipelines/ runs, gives what it says, and makes the validation layer say nothing."""
+import filecmp
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import OpenImageIO as oiio
+
+import silent
+
+ROOT = os.environ["HS_SOURCE_ROOT"]
+PIPELINES = os.path.join(ROOT, "pipelines")
+SAMPLE = os.path.join(ROOT, "samples", "bridge", "lr")
+SIZE = (96, 64)
+LAUNCH = os.environ.get("GST_LAUNCH", "gst-launch-1.0")
+
+
+def read(path):
+    image = oiio.ImageInput.open(path)
+    spec = image.spec()
+    pixels = image.read_image("float").reshape(spec.height, spec.width, spec.nchannels)
+    image.close()
+    return pixels
+
+
+class Pipelines(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="hindsight-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def run_quietly(self, *command):
+        result = subprocess.run(command, env=silent.environment(), stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, timeout=240)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertEqual(silent.messages(result.stdout), [], result.stdout)
+        self.assertNotIn("CRITICAL", result.stdout)
+        return result.stdout
+
+    def script(self, name, *args):
+        return self.run_quietly(os.path.join(PIPELINES, name), *map(str, args))
+
+    def launch(self, *words):
+        return self.run_quietly(LAUNCH, "-q", *map(str, words))
+
+    def sample(self, count):
+        """The first frames of the sample, as a sequence of their own."""
+        os.makedirs(self.path("in"))
+        for name in sorted(os.listdir(SAMPLE))[:count] + ["frames.json"]:
+            shutil.copy(os.path.join(SAMPLE, name), self.path("in"))
+        return self.path("in", "bridge_####.exr")
+
+    def command(self, *args):
+        result = subprocess.run([os.environ["HINDSIGHT"], *map(str, args)], capture_output=True,
+                                text=True, timeout=240)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def frames(self, path):
+        """Decodes a video to an array [frame, h, w, 4]."""
+        self.launch("filesrc", f"location={path}", "!", "matroskademux", "!", "decodebin", "!",
+                    "videoconvert", "!", "video/x-raw,format=RGBA", "!", "hssequencesink", "alpha=1",
+                    f"location={path}.%04d.png")
+        return np.stack([read(name) for name in sorted(glob.glob(path + ".*.png"))])
+
+    def test_exr_to_exr(self):
+        """Files are those of the command, to the byte."""
+        source = self.sample(4)
+        self.script("exr-to-exr.sh", source, self.path("out.####.exr"))
+        self.command("upscale", source, "-o", self.path("ref.####.exr"))
+        names = sorted(glob.glob(self.path("out.*.exr")))
+        self.assertEqual(len(names), 4)
+        for name in names:
+            self.assertTrue(filecmp.cmp(name, name.replace("out.", "ref."), shallow=False), name)
+
+    def test_exr_to_png(self):
+        source = self.sample(2)
+        self.script("exr-to-exr.sh", source, self.path("out.####.png"))
+        self.command("upscale", source, "-o", self.path("ref.####.png"))
+        for number in ("0005", "0006"):
+            self.assertTrue((read(self.path(f"out.{number}.png")) ==
+                             read(self.path(f"ref.{number}.png"))).all())
+
+    def test_test_to_png(self):
+        self.script("test-to-png.sh", self.path("out.####.png"), "orbit", 4, *SIZE)
+        names = sorted(glob.glob(self.path("out.*.png")))
+        self.assertEqual(len(names), 4)
+        pixels = read(names[-1])
+        self.assertEqual(pixels.shape[:2], (2 * SIZE[1], 2 * SIZE[0]))
+        self.assertGreater(pixels[..., :3].std(), 0.05)
+
+    def test_exr_to_video(self):
+        """FFV1 holds what PNG does, but for one step: the curve is computed on the device."""
+        source = self.sample(3)
+        self.script("exr-to-video.sh", source, self.path("out.mkv"))
+        self.script("exr-to-exr.sh", source, self.path("out.####.png"))
+        video = self.frames(self.path("out.mkv"))
+        self.assertEqual(len(video), 3)
+        for frame, name in zip(video, sorted(glob.glob(self.path("out.0*.png")))):
+            self.assertLessEqual(np.abs(frame[..., :3] - read(name)[..., :3]).max(), 1.01 / 255)
+
+    def test_exr_to_h264(self):
+        source = self.sample(3)
+        self.script("exr-to-video.sh", source, self.path("out.h264.mkv"))
+        self.script("exr-to-exr.sh", source, self.path("out.####.png"))
+        video = self.frames(self.path("out.h264.mkv"))
+        self.assertEqual(len(video), 3)
+        # Lossy, with half the chroma: the same picture, at about 30 dB.
+        error = (video[1][..., :3] - read(self.path("out.0006.png"))[..., :3]) ** 2
+        self.assertLess(error.mean(), 0.003)
+
+    def test_exr_to_hdr(self):
+        self.script("exr-to-hdr.sh", self.sample(2), self.path("out.mkv"))
+        # Does not negotiate if the file says anything else.
+        self.launch("filesrc", f"location={self.path('out.mkv')}", "!", "matroskademux", "!",
+                    "h265parse", "!", "video/x-h265,colorimetry=bt2100-pq", "!", "fakesink")
+
+    def write_video(self, name, frames, video_format, stored):
+        count, height, width = frames.shape[:3]
+        frames.tofile(self.path("raw"))
+        self.launch("filesrc", f"location={self.path('raw')}", "!", "rawvideoparse",
+                    f"format={video_format}", f"width={width}", f"height={height}",
+                    "framerate=24/1", "!", "videoconvert", "!", f"video/x-raw,format={stored}", "!",
+                    "avenc_ffv1", "!", "matroskamux", "!", "filesink",
+                    f"location={self.path(name)}")
+
+    def test_three_files(self):
+        """A picture that moves by a pixel a frame, told by its motion, stays sharp."""
+        width, height = SIZE
+        rng = np.random.default_rng(1)
+        texture = rng.integers(0, 256, (height, width + 16, 4), dtype=np.uint8)
+        texture[..., 3] = 255
+        colour = np.stack([texture[:, 8 - i:8 - i + width] for i in range(8)])
+        depth = np.full((8, height, width), 30000, np.uint16)
+        motion = np.full((8, height, width, 4), 32768, np.uint16)
+        motion[..., 0] = round((0.5 - 1 / 128) * 65535)
+        self.write_video("colour.mkv", colour, "rgba", "BGRA")
+        self.write_video("depth.mkv", depth, "gray16-le", "GRAY16_LE")
+        self.write_video("motion.mkv", motion, "rgba64-le", "GBRA_12LE")
+        names = [self.path(n) for n in ("colour.mkv", "depth.mkv", "motion.mkv")]
+        self.script("three-files.sh", *names, self.path("out.mkv"))
+        video = self.frames(self.path("out.mkv"))
+        self.assertEqual(video.shape, (8, 2 * height, 2 * width, 4))
+        # Its own pixels come back where the output is brought down again.
+        small = video[7].reshape(height, 2, width, 2, 4).mean((1, 3))[..., :3]
+        error = np.abs(small - colour[7][..., :3] / 255)[8:-8, 16:-16].mean()
+        still = np.abs(small - colour[6][..., :3] / 255)[8:-8, 16:-16].mean()
+        self.assertLess(error, 0.1)
+        self.assertLess(error, still / 2)
+
+    def test_three_files_that_do_not_fit(self):
+        width, height = SIZE
+        self.write_video("colour.mkv", np.zeros((2, height, width, 4), np.uint8), "rgba", "BGRA")
+        self.write_video("depth.mkv", np.zeros((2, 16, 16), np.uint16), "gray16-le", "GRAY16_LE")
+        self.write_video("motion.mkv", np.zeros((2, height, width, 4), np.uint16), "rgba64-le",
+                         "GBRA_12LE")
+        names = [self.path(n) for n in ("colour.mkv", "depth.mkv", "motion.mkv", "out.mkv")]
+        result = subprocess.run([os.path.join(PIPELINES, "three-files.sh"), *names],
+                                capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("depth: expected 96x64, found 16x16", result.stdout + result.stderr)
+
+    def test_dump_to_exr(self):
+        """Raw planes with a JSON description give the pixels of the EXR files they are from."""
+        self.launch("hstestsrc", "pattern=orbit", "num-buffers=3", f"width={SIZE[0]}",
+                    f"height={SIZE[1]}", "jitter=false", "!", "hssequencesink", "planes=true",
+                    f"location={self.path('full.%04d.exr')}")
+        frames = []
+        for number in range(3):
+            image = oiio.ImageBuf(self.path(f"full.{number:04d}.exr"))
+            names = list(image.spec().channelnames)
+            pixels = image.get_pixels(oiio.FLOAT)
+
+            def store(channels, ending, kind, pixels=pixels, names=names, number=number):
+                data = pixels[..., [names.index(c) for c in channels]].astype(kind)
+                data.tofile(self.path(f"dump.{number}.{ending}"))
+                return f"dump.{number}.{ending}"
+            frames.append({"frame": number, "planes": {
+                "color": {"file": store("RGBA", "c.rgba16f", np.float16), "format": "rgba16f"},
+                "depth": {"file": store(["depth.Z"], "d.r32f", np.float32), "format": "r32f"},
+                "motion": {"file": store(["motion.X", "motion.Y"], "m.rg16f", np.float16),
+                           "format": "rg16f"}}})
+        with open(self.path("dump.json"), "w") as out:
+            json.dump({"width": SIZE[0], "height": SIZE[1], "frames": frames}, out)
+        self.script("dump-to-exr.sh", self.path("dump.json"), self.path("a.####.exr"))
+        self.script("exr-to-exr.sh", self.path("full.####.exr"), self.path("b.####.exr"))
+        for number in range(3):
+            self.assertTrue((read(self.path(f"a.{number:04d}.exr"))[..., :3] ==
+                             read(self.path(f"b.{number:04d}.exr"))[..., :3]).all())
+
+    def test_side_by_side(self):
+        self.script("side-by-side.sh", self.path("out.mkv"), "orbit", 4, *SIZE)
+        video = self.frames(self.path("out.mkv"))
+        self.assertEqual(video.shape, (4, 2 * SIZE[1], 4 * SIZE[0], 4))
+        left, right = video[3][:, :2 * SIZE[0], :3], video[3][:, 2 * SIZE[0]:, :3]
+        # The same scene, at the same brightness, and not the same pixels.
+        self.assertLess(abs(left.mean() - right.mean()), 0.02)
+        self.assertGreater(np.corrcoef(left.ravel(), right.ravel())[0, 1], 0.8)
+        self.assertGreater(np.abs(left - right).mean(), 0.001)
+
+    def test_planes(self):
+        self.script("planes.sh", self.path("out.####.png"), "orbit", 2, *SIZE)
+        names = sorted(glob.glob(self.path("out.*.png")))
+        self.assertEqual(len(names), 2)
+        pixels = read(names[1])[..., :3]
+        self.assertEqual(pixels.shape[:2], (2 * SIZE[1], 2 * SIZE[0]))
+        for part in (pixels[:SIZE[1], :SIZE[0]], pixels[SIZE[1]:, :SIZE[0]],
+                     pixels[SIZE[1]:, SIZE[0]:]):
+            self.assertGreater(part.std(), 0.02)
+
+    def test_dynamic_resolution(self):
+        for size, first in ((SIZE, 0), ((80, 54), 3)):
+            self.launch("hstestsrc", "pattern=orbit", f"num-buffers={first + 3}",
+                        f"width={size[0]}", f"height={size[1]}", "!", "hssequencesink",
+                        "planes=true", f"location={self.path(f'part{first}.%04d.exr')}")
+        for number in range(6):
+            first = number // 3 * 3
+            shutil.move(self.path(f"part{first}.{number:04d}.exr"),
+                        self.path(f"mixed.{number:04d}.exr"))
+        self.script("dynamic-resolution.sh", self.path("mixed.####.exr"),
+                    self.path("out.####.exr"), 160, 108)
+        self.command("upscale", self.path("mixed.####.exr"), "-o", self.path("ref.####.exr"),
+                     "--size", "160x108")
+        for number in range(6):
+            name = self.path(f"out.{number:04d}.exr")
+            self.assertEqual(read(name).shape[:2], (108, 160))
+            self.assertTrue((read(name) == read(name.replace("out.", "ref."))).all(), name)
+
+    def test_batch(self):
+        for shot in ("a", "b"):
+            os.makedirs(self.path("shots", shot))
+            self.launch("hstestsrc", "num-buffers=2", f"width={SIZE[0]}", f"height={SIZE[1]}", "!",
+                        "hssequencesink", "planes=true",
+                        f"location={self.path('shots', shot, 'f.%04d.exr')}")
+        first = self.script("batch.sh", self.path("shots"), self.path("out"))
+        self.assertIn("a: done", first)
+        self.assertEqual(len(glob.glob(self.path("out", "*", "frame.*.exr"))), 4)
+        self.assertIn("b: there already", self.script("batch.sh", self.path("shots"),
+                                                      self.path("out")))
+
+
+if __name__ == "__main__":
+    unittest.main()

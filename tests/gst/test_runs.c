@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// Long runs, sources, seeks, and a device that was there before.
+#include "rig.h"
+
+#include <unistd.h>
+
+#include "gst/gsthsvulkan.h"
+
+#define SYSTEM "application/x-hindsight-plane, format=(string)rgba16f"
+
+static guint64 resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long total, resident = 0;
+
+    REQUIRE(file && fscanf(file, "%lu %lu", &total, &resident) == 2);
+    fclose(file);
+    return resident * (guint64)sysconf(_SC_PAGESIZE);
+}
+
+/** 300 frames of two sizes in turn, with planes: memory stays where it is after the first 100. */
+static void soak(struct test_rng *rng)
+{
+    struct rig rig;
+    guint64 before = 0;
+
+    (void)rng;
+    rig_open(&rig, "hsupscale", SYSTEM);
+    rig_side(&rig, "depth", "r16f");
+    rig_side(&rig, "motion", "rg16f");
+    for (int i = 0; i < 300; i++) {
+        gst_harness_push(rig.depth, rig_depth(i, RIG_WIDTH, RIG_HEIGHT));
+        gst_harness_push(rig.motion, rig_motion(i, RIG_WIDTH, RIG_HEIGHT));
+        gst_buffer_unref(rig_step(&rig, i));
+        if (i == 99)
+            before = resident_bytes();
+    }
+    // A leak of one output a frame would be 200 x 49 kB.
+    REQUIRE_LE(resident_bytes(), before + 4000000);
+    REQUIRE_EQ(rig_stat(&rig, "resets"), 1);
+    rig_close(&rig);
+}
+
+/** Twenty times from NULL to frames and back. */
+static void starts_again(struct test_rng *rng)
+{
+    guint64 before = 0;
+
+    (void)rng;
+    for (int i = 0; i < 20; i++) {
+        struct rig rig;
+
+        rig_open(&rig, "hsupscale", SYSTEM);
+        gst_buffer_unref(rig_step(&rig, 0));
+        rig_close(&rig);
+        if (i == 9)
+            before = resident_bytes();
+    }
+    REQUIRE_LE(resident_bytes(), before + 12000000);
+}
+
+static GstHarness *open_source(const char *element, const char *caps)
+{
+    GstElement *source;
+    GstHarness *harness;
+
+    rig_init();
+    source = gst_parse_launch(element, NULL);
+    REQUIRE(source);
+    harness = gst_harness_new_with_element(source, NULL, "src");
+    gst_harness_set_sink_caps_str(harness, caps);
+    gst_harness_play(harness);
+    gst_object_unref(source);
+    return harness;
+}
+
+/** The same frames from the same seed, others from another; images or memory. */
+static void test_source(struct test_rng *rng)
+{
+    static const char *const elements[] = {
+        "hstestsrc width=64 height=48 seed=7 num-buffers=3",
+        "hstestsrc width=64 height=48 seed=7 num-buffers=3",
+        "hstestsrc width=64 height=48 seed=8 num-buffers=3",
+    };
+    GstBuffer *last[3];
+
+    (void)rng;
+    for (int i = 0; i < 3; i++) {
+        GstHarness *h = open_source(elements[i], "application/x-hindsight-plane");
+
+        for (int k = 0; k < 3; k++) {
+            last[i] = gst_harness_pull(h);
+            REQUIRE(last[i]);
+            REQUIRE_EQ(GST_BUFFER_PTS(last[i]), gst_util_uint64_scale((guint64)k, GST_SECOND, 24));
+            if (k < 2)
+                gst_buffer_unref(last[i]);
+        }
+        gst_harness_teardown(h);
+    }
+    REQUIRE(rig_equal(last[0], last[1]));
+    REQUIRE(!rig_equal(last[0], last[2]));
+    for (int i = 0; i < 3; i++)
+        gst_buffer_unref(last[i]);
+}
+
+/** Live: frames come at their times, and the latency query says so. */
+static void live_source(struct test_rng *rng)
+{
+    GstHarness *h;
+    gboolean live = FALSE;
+    GstQuery *query;
+    gint64 begin;
+
+    (void)rng;
+    h = open_source("hstestsrc width=64 height=48 is-live=true num-buffers=4 fps=20/1",
+                    "application/x-hindsight-plane");
+    gst_harness_use_systemclock(h);
+    begin = g_get_monotonic_time();
+    for (int i = 0; i < 4; i++)
+        gst_buffer_unref(gst_harness_pull(h));
+    // Three frames of 50 ms after the first one.
+    REQUIRE_GE(g_get_monotonic_time() - begin, 130000);
+    query = gst_query_new_latency();
+    REQUIRE(gst_pad_peer_query(h->sinkpad, query));
+    gst_query_parse_latency(query, &live, NULL, NULL);
+    REQUIRE(live);
+    gst_query_unref(query);
+    gst_harness_teardown(h);
+}
+
+static void run_until(GstElement *pipeline, GstMessageType type)
+{
+    GstBus *bus = gst_element_get_bus(pipeline);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, 30 * GST_SECOND, type | GST_MESSAGE_ERROR);
+
+    REQUIRE(message);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        GError *error;
+
+        gst_message_parse_error(message, &error, NULL);
+        REQUIRE_MSG(false, "%s", error->message);
+    }
+    gst_message_unref(message);
+    gst_object_unref(bus);
+}
+
+/** Times of what arrives at the sink. */
+struct arrivals {
+    GstClockTime times[64];
+    int count;
+};
+
+static void on_arrival(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+{
+    struct arrivals *arrivals = data;
+
+    (void)sink;
+    (void)pad;
+    if (arrivals->count < 64)
+        arrivals->times[arrivals->count++] = GST_BUFFER_PTS(buffer);
+}
+
+/** A flushing seek: the frame at the target is the first one, and history began anew. */
+static void seek(GstElement *pipeline, struct arrivals *arrivals, int frame)
+{
+    gst_element_set_state(pipeline, GST_STATE_PAUSED);
+    run_until(pipeline, GST_MESSAGE_ASYNC_DONE);
+    arrivals->count = 0;
+    REQUIRE(gst_element_seek_simple(pipeline, GST_FORMAT_TIME,
+                                    GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
+                                    (gint64)gst_util_uint64_scale((guint64)frame, GST_SECOND, 24)));
+    run_until(pipeline, GST_MESSAGE_ASYNC_DONE);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    run_until(pipeline, GST_MESSAGE_EOS);
+    REQUIRE_EQ(arrivals->times[0], gst_util_uint64_scale((guint64)frame, GST_SECOND, 24));
+}
+
+static void seeks_in_sequences(struct test_rng *rng)
+{
+    char *text = g_strdup_printf("hssequencesrc location=%s/samples/bridge/lr/bridge_####.exr ! "
+                                 "hsupscale name=up ! fakesink name=sink signal-handoffs=true",
+                                 getenv("HS_SOURCE_ROOT"));
+    struct arrivals arrivals = {0};
+    GstElement *pipeline, *sink;
+    gint64 duration;
+
+    (void)rng;
+    rig_init();
+    rig_load("coreelements");
+    pipeline = gst_parse_launch(text, NULL);
+    sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+    g_signal_connect(sink, "handoff", G_CALLBACK(on_arrival), &arrivals);
+    gst_element_set_state(pipeline, GST_STATE_PAUSED);
+    run_until(pipeline, GST_MESSAGE_ASYNC_DONE);
+    REQUIRE(gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration));
+    REQUIRE_EQ(duration, GST_SECOND / 2);
+    gst_element_set_state(pipeline, GST_STATE_READY);
+    seek(pipeline, &arrivals, 7);
+    REQUIRE_EQ(arrivals.count, 5);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(sink);
+    gst_object_unref(pipeline);
+    g_free(text);
+}
+
+/** After the last frame the first one comes again, with a cut; times go on. */
+static void loops(struct test_rng *rng)
+{
+    char *text = g_strdup_printf("hssequencesrc location=%s/samples/bridge/lr/bridge_####.exr "
+                                 "start=5 stop=6 loop=true num-buffers=5",
+                                 getenv("HS_SOURCE_ROOT"));
+    GstHarness *h = open_source(text, "application/x-hindsight-plane");
+    GstBuffer *buffers[5];
+
+    (void)rng;
+    for (int i = 0; i < 5; i++) {
+        buffers[i] = gst_harness_pull(h);
+        REQUIRE(buffers[i]);
+        REQUIRE_EQ(GST_BUFFER_PTS(buffers[i]), gst_util_uint64_scale((guint64)i, GST_SECOND, 24));
+        REQUIRE_EQ(GST_BUFFER_IS_DISCONT(buffers[i]), i % 2 == 0);
+        if (i >= 2)
+            REQUIRE(rig_equal(buffers[i], buffers[i - 2]));
+    }
+    for (int i = 0; i < 5; i++)
+        gst_buffer_unref(buffers[i]);
+    gst_harness_teardown(h);
+    g_free(text);
+}
+
+static gboolean extended(GstElement *pipeline)
+{
+    GstElement *up = gst_bin_get_by_name(GST_BIN(pipeline), "up");
+    GstStructure *stats;
+    gboolean value = FALSE;
+
+    g_object_get(up, "stats", &stats, NULL);
+    gst_structure_get_boolean(stats, "extended-device", &value);
+    gst_structure_free(stats);
+    gst_object_unref(up);
+    return value;
+}
+
+/** An application's device, made the stock way. */
+static GstVulkanDevice *on_create_device(GstVulkanInstance *instance, guint index, gpointer unused)
+{
+    GstVulkanDevice *device = gst_vulkan_device_new_with_index(instance, index);
+
+    (void)unused;
+    REQUIRE(gst_vulkan_device_open(device, NULL));
+    return device;
+}
+
+/** Ours where our element is asked first; a stock one, on the plain path, where there is one. */
+static void devices(struct test_rng *rng)
+{
+    (void)rng;
+    rig_init();
+    rig_load("coreelements");
+    rig_load("videotestsrc");
+    if (!rig_load("vulkan"))
+        TEST_SKIP("no vulkan plugin");
+    for (int stock = 0; stock < 2; stock++) {
+        GstElement *pipeline = gst_parse_launch(
+            "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48 ! vulkanupload ! "
+            "hsupscale name=up ! vulkandownload ! fakesink",
+            NULL);
+        GstVulkanInstance *instance = gst_vulkan_instance_new();
+        GstContext *context = gst_context_new(GST_VULKAN_INSTANCE_CONTEXT_TYPE_STR, TRUE);
+
+        REQUIRE(gst_vulkan_instance_open(instance, NULL));
+        if (stock)
+            g_signal_connect(instance, "create-device", G_CALLBACK(on_create_device), NULL);
+        gst_context_set_vulkan_instance(context, instance);
+        gst_element_set_context(pipeline, context);
+        gst_element_set_state(pipeline, GST_STATE_PLAYING);
+        run_until(pipeline, GST_MESSAGE_EOS);
+        REQUIRE_EQ(extended(pipeline), !stock);
+        gst_element_set_state(pipeline, GST_STATE_NULL);
+        gst_object_unref(pipeline);
+        gst_context_unref(context);
+        gst_object_unref(instance);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"soak", soak},
+    {"starts again", starts_again},
+    {"test source", test_source},
+    {"live source", live_source},
+    {"seeks in sequences", seeks_in_sequences},
+    {"loops", loops},
+    {"devices", devices},
+};
+TEST_MAIN(cases)
