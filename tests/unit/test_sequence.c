@@ -259,6 +259,21 @@ static void exposure_sources(struct test_rng *rng)
     REQUIRE_MEM(given, textured, bytes);
     free(textured);
 
+    const float texels[6] = {9, 9, 9, 9, 9, 2.5f};
+    struct vkdev_image atlas =
+        fx_image(&fx, VK_FORMAT_R32_SFLOAT, 3, 2, VK_IMAGE_USAGE_SAMPLED_BIT, read, texels);
+    for (uint32_t copied = 0; copied < 2; copied++) {
+        struct hs_exposure_params at = {.mode = HS_EXPOSURE_TEXTURE,
+                                        .texture = fx_plane(&atlas, read)};
+        at.texture.x = 2;
+        at.texture.y = 1;
+        at.texture.flags = copied ? HS_IMAGE_COPY : 0;
+        textured = play(0, set_exposure, &at);
+        REQUIRE_MEM(given, textured, bytes);
+        free(textured);
+    }
+    vkdev_image_destroy(&fx.dev, &atlas);
+
     fx_upload(&fx, &image, read, &zero);
     textured = play(0, set_exposure, &e);
     REQUIRE_MEM(plain, textured, bytes);
