@@ -4,7 +4,7 @@
 
 #include <libavutil/opt.h>
 
-/** qf[] came with libavutil 59.34; the fixed indices went with 60. */
+/** qf[] came with libavutil 59.34; queues that lock themselves, and their flags, with the macro. */
 #define HAVE_QUEUE_LIST (LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(59, 34, 100))
 
 static void on_log(void *priv, enum hs_log_level level, const char *msg)
@@ -55,7 +55,7 @@ static int choose_queue(struct hs_avfilter *f)
         av_log(f, AV_LOG_ERROR, "the Vulkan device was made without a compute queue\n");
         return AVERROR(ENOSYS);
     }
-#if LIBAVUTIL_VERSION_MAJOR >= 61
+#ifdef FF_API_VULKAN_SYNC_QUEUES
     info.flags = f->hw->queue_flags;
 #endif
     info.queueFamilyIndex = (uint32_t)family;

@@ -2,6 +2,7 @@
 // Which pixel formats a plane takes, and what they are on the device.
 #include "internal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,23 +75,29 @@ const struct hs_av_format *hs_av_format_find(int plane, enum AVPixelFormat pixel
     return NULL;
 }
 
+static enum AVPixelFormat lists[HS_AV_PLANES][2][MAX_FORMATS];
+static pthread_once_t lists_once = PTHREAD_ONCE_INIT;
+
+static void make_lists(void)
+{
+    for (int plane = 0; plane < HS_AV_PLANES; plane++) {
+        for (int vulkan = 0; vulkan < 2; vulkan++) {
+            enum AVPixelFormat *list = lists[plane][vulkan];
+
+            for (const struct hs_av_format *row = table(plane); row->pixels != AV_PIX_FMT_NONE;
+                 row++) {
+                if (!vulkan || mapped(row))
+                    *list++ = row->pixels;
+            }
+            *list = AV_PIX_FMT_NONE;
+        }
+    }
+}
+
 const enum AVPixelFormat *hs_avfilter_formats(enum hs_avfilter_input input, bool vulkan)
 {
-    // Written with the same values every time.
-    static enum AVPixelFormat lists[HS_AV_PLANES][2][MAX_FORMATS];
-    const struct hs_av_format *row = table((int)input);
-    enum AVPixelFormat *list;
-    int count = 0;
-
-    if (!row)
-        return NULL;
-    list = lists[input][vulkan];
-    for (; row->pixels != AV_PIX_FMT_NONE; row++) {
-        if (!vulkan || mapped(row))
-            list[count++] = row->pixels;
-    }
-    list[count] = AV_PIX_FMT_NONE;
-    return list;
+    pthread_once(&lists_once, make_lists);
+    return (unsigned)input < HS_AV_PLANES ? lists[input][vulkan] : NULL;
 }
 
 const char *hs_avfilter_input_name(enum hs_avfilter_input input)

@@ -302,21 +302,27 @@ static int record(struct hs_avfilter *f, struct hs_av_slot *slot,
     return result == VK_SUCCESS ? 0 : hs_av_vk_error(f, result, "vkEndCommandBuffer");
 }
 
-// The queue's locks are on their way out; they do no harm where the queue locks itself.
+/** Queues that lock themselves take the place of these callbacks, where libavutil has such. */
+#if !defined(FF_API_VULKAN_SYNC_QUEUES) || FF_API_VULKAN_SYNC_QUEUES
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-static void lock_queue(struct hs_avfilter *f)
+static void lock_queue(struct hs_avfilter *f, bool lock)
 {
-    if (f->hw->lock_queue)
-        f->hw->lock_queue((AVHWDeviceContext *)(void *)f->device_ref->data, f->queue_family, 0);
-}
+    AVHWDeviceContext *context = (AVHWDeviceContext *)(void *)f->device_ref->data;
 
-static void unlock_queue(struct hs_avfilter *f)
-{
-    if (f->hw->unlock_queue)
-        f->hw->unlock_queue((AVHWDeviceContext *)(void *)f->device_ref->data, f->queue_family, 0);
+    if (lock && f->hw->lock_queue)
+        f->hw->lock_queue(context, f->queue_family, 0);
+    else if (!lock && f->hw->unlock_queue)
+        f->hw->unlock_queue(context, f->queue_family, 0);
 }
 #pragma GCC diagnostic pop
+#else
+static void lock_queue(struct hs_avfilter *f, bool lock)
+{
+    (void)f;
+    (void)lock;
+}
+#endif
 
 static int submit(struct hs_avfilter *f, struct hs_av_slot *slot,
                   const struct plane planes[HS_AV_PLANES])
@@ -339,7 +345,7 @@ static int submit(struct hs_avfilter *f, struct hs_av_slot *slot,
         signals[count] = waits[count];
         signals[count++].value++;
     }
-    lock_queue(f);
+    lock_queue(f, true);
     result = f->vk.QueueSubmit2(f->queue, 1,
                                 &(VkSubmitInfo2){
                                     .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
@@ -355,7 +361,7 @@ static int submit(struct hs_avfilter *f, struct hs_av_slot *slot,
                                     .pSignalSemaphoreInfos = signals,
                                 },
                                 slot->fence);
-    unlock_queue(f);
+    lock_queue(f, false);
     if (result != VK_SUCCESS)
         return hs_av_vk_error(f, result, "vkQueueSubmit2");
     slot->busy = true;
