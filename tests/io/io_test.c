@@ -152,7 +152,7 @@ static int channel_index(const struct io_part *p, const char *name)
 static void put(uint8_t *out, int type, float value)
 {
     const uint16_t half = hsio_float_to_half(value);
-    const uint32_t whole = value > 0 ? (uint32_t)(value * 100) : 0;
+    const uint32_t whole = value > 0 && value < 1e7f ? (uint32_t)(value * 100) : 0;
 
     if (type == EXR_PIXEL_HALF)
         memcpy(out, &half, 2);
