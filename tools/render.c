@@ -85,6 +85,26 @@ struct command {
     bool list, quiet, planes_given;
 };
 
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return (x > y) - (x < y);
+}
+
+/** One clip each: two jobs must not write the same one. */
+static void sort_seeds(struct render_request *r)
+{
+    uint32_t kept = 0;
+    qsort(r->seeds, r->seed_count, sizeof(*r->seeds), by_value);
+    for (uint32_t i = 0; i < r->seed_count; i++) {
+        if (!kept || r->seeds[i] != r->seeds[kept - 1])
+            r->seeds[kept++] = r->seeds[i];
+    }
+    r->seed_count = kept;
+}
+
 static int take_seeds(struct command *command, const char *text)
 {
     struct render_request *r = &command->request;
@@ -103,6 +123,10 @@ static int take_seeds(struct command *command, const char *text)
     }
     if (err)
         return err;
+    if (!count) {
+        tool_error("--seed takes seeds such as 1-64 or 3,7, not \"%s\"", text);
+        return HS_ERR_INVALID;
+    }
     free(r->seeds);
     r->seeds = malloc((size_t)count * sizeof(*r->seeds));
     r->seed_count = 0;
@@ -114,6 +138,7 @@ static int take_seeds(struct command *command, const char *text)
         for (int64_t k = list.ranges[i].first; k <= list.ranges[i].last; k += list.ranges[i].step)
             r->seeds[r->seed_count++] = (uint64_t)k;
     }
+    sort_seeds(r);
     return 0;
 }
 
@@ -308,6 +333,27 @@ done:
     return err;
 }
 
+/** Options that would have no effect are mistakes. */
+static int check(const struct command *command, const char *pattern)
+{
+    const struct render_request *r = &command->request;
+    const struct hs_clip_params *p = &r->params;
+    bool any = false;
+    for (int i = 0; i < RENDER_PLANES; i++)
+        any = any || r->mask[i];
+    if (!r->output && r->format != RENDER_NOTHING)
+        tool_error("--output is missing");
+    else if (!any)
+        tool_error("--planes and --no-reference leave nothing to render");
+    else if (command->mesh && strcmp(pattern, "mesh") != 0)
+        tool_error("--mesh is for the pattern mesh, not \"%s\"", pattern);
+    else if (p->mode == HS_SCENES_DIRECT && (p->spp || p->fixed_noise || p->fireflies > 0))
+        tool_error("--spp, --fixed-noise and --fireflies need --mode path");
+    else
+        return 0;
+    return HS_ERR_INVALID;
+}
+
 static void list_patterns(void)
 {
     for (uint32_t i = 0; hs_scenes_pattern(i); i++)
@@ -371,10 +417,8 @@ int tool_render(int argc, char **argv)
         tool_error("which pattern? --list names them");
         err = HS_ERR_INVALID;
     }
-    if (!err && !command.request.output && command.request.format != RENDER_NOTHING) {
-        tool_error("--output is missing");
-        err = HS_ERR_INVALID;
-    }
+    if (!err)
+        err = check(&command, usage.arguments[0]);
     if (!err) {
         command.request.params.pattern = usage.arguments[0];
         if (command.request.format < RENDER_PACK && !command.planes_given)

@@ -53,7 +53,7 @@ struct render_request {
     enum render_format format;
     const char *device;
     int jobs;
-    bool no_reference, validate, overwrite;
+    bool validate, overwrite;
     bool mask[RENDER_PLANES]; ///< Planes to render.
 };
 
@@ -73,8 +73,12 @@ int render_run(const struct render_request *request);
 
 /** Makes a folder and those it lies in. Errors: HS_ERR_IO, after a message. */
 int render_make_folder(const char *path);
-/** A folder and names for a seed; made if it is not there. */
-int render_folder(const struct render_request *request, uint64_t seed, char *path, size_t size);
+/**
+ * The folder of a seed's clip for EXR and raw, made if it is not there. `there`: a complete clip is
+ * in it, which is to be kept. What is left of an earlier, longer one is removed.
+ */
+int render_folder(const struct render_request *request, const struct hs_clip_params *settings,
+                  uint64_t seed, char *path, size_t size, bool *there);
 /** EXR or raw files of some frames. */
 int render_write_frames(const struct render_result *result, const char *folder);
 /** frames.json of a whole clip. */

@@ -14,6 +14,7 @@
 #define MAX_FILE (1u << 30)
 #define MAX_VERTICES (1u << 23)
 #define MAX_DEPTH 64
+#define MAX_NODES (1u << 20)
 
 struct gltf {
     const char *path;
@@ -22,7 +23,7 @@ struct gltf {
     size_t size;
     float *positions, *normals;
     uint32_t *indices;
-    uint32_t vertex_count, index_count;
+    uint32_t vertex_count, index_count, node_count;
     bool no_normals;
 };
 
@@ -71,28 +72,52 @@ static const uint8_t *accessor(const struct gltf *g, int64_t index, const char *
     const int64_t kind = get_int(a, "componentType", 0);
     const size_t part = kind == 5121 ? 1 : kind == 5123 ? 2 : 4;
     const size_t element = !strcmp(type, "VEC3") ? 3 * part : part;
-    const int64_t offset = get_int(view, "byteOffset", 0) + get_int(a, "byteOffset", 0);
+    const int64_t first = get_int(view, "byteOffset", 0), more = get_int(a, "byteOffset", 0);
     *count = get_int(a, "count", -1);
     *stride = (size_t)get_int(view, "byteStride", (int64_t)element);
     if (index < 0 || !a || !view || !have || strcmp(have, type) ||
         (component && kind != component) || json_object_get(a, "sparse") ||
         get_int(view, "buffer", -1) != 0)
         return NULL;
-    if (*count < 1 || *count > MAX_VERTICES || offset < 0 || *stride < element || *stride > 65536 ||
-        (uint64_t)offset + *stride * ((uint64_t)*count - 1) + element > g->size)
+    if (*count < 1 || *count > MAX_VERTICES || first < 0 || first > MAX_FILE || more < 0 ||
+        more > MAX_FILE || *stride < element || *stride > 65536 ||
+        (uint64_t)(first + more) + *stride * ((uint64_t)*count - 1) + element > g->size)
         return NULL;
-    return g->bytes + offset;
+    return g->bytes + first + more;
 }
 
-static void apply(const double m[16], const float *in, double w, float *out)
+/** +y up becomes +z up. */
+static void put(const double p[3], float *out)
 {
-    double p[3];
-    for (int i = 0; i < 3; i++)
-        p[i] = m[i] * in[0] + m[4 + i] * in[1] + m[8 + i] * in[2] + m[12 + i] * w;
-    // +y up becomes +z up.
     out[0] = (float)p[0];
     out[1] = (float)-p[2];
     out[2] = (float)p[1];
+}
+
+static void put_point(const double m[16], const float *in, float *out)
+{
+    double p[3];
+    for (int i = 0; i < 3; i++)
+        p[i] = m[i] * in[0] + m[4 + i] * in[1] + m[8 + i] * in[2] + m[12 + i];
+    put(p, out);
+}
+
+/** Normals go with the cofactors, so that they stay upright under scales that differ by axis. */
+static void put_normal(const double m[16], const float *in, float *out)
+{
+    double p[3], length = 0;
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        p[i] = 0;
+        for (int c = 0; c < 3; c++) {
+            const double *u = m + 4 * ((c + 1) % 3), *v = m + 4 * ((c + 2) % 3);
+            p[i] += (u[j] * v[k] - u[k] * v[j]) * in[c];
+        }
+        length += p[i] * p[i];
+    }
+    for (int i = 0; i < 3; i++)
+        p[i] = length > 0 && isfinite(length) ? p[i] / sqrt(length) : 0;
+    put(p, out);
 }
 
 static bool grow(struct gltf *g, int64_t vertices, int64_t indices)
@@ -118,29 +143,37 @@ static int add_primitive(struct gltf *g, const json_t *primitive, const double m
     const int64_t normal_index = get_int(attributes, "NORMAL", -1),
                   list = get_int(primitive, "indices", -1);
     const uint8_t *normals = accessor(g, normal_index, "VEC3", 5126, &normal_count, &normal_stride);
+    const int64_t kind = get_int(
+        json_array_get(json_object_get(g->root, "accessors"), (size_t)list), "componentType", 0);
+    const size_t index_bytes = kind == 5121 ? 1 : kind == 5123 ? 2 : 4;
     const uint8_t *indices = accessor(g, list, "SCALAR", 0, &index_count, &index_stride);
     if (!place || (normal_index >= 0 && (!normals || normal_count != count)) ||
-        (list >= 0 && !indices))
+        (list >= 0 && (!indices || (index_bytes == 4 && kind != 5125))))
         return fail(g, "an accessor is damaged or of a kind that is not read");
     if (!indices)
         index_count = count;
     index_count -= index_count % 3;
-    if (g->vertex_count + (uint64_t)count > MAX_VERTICES || !grow(g, count, index_count))
+    if (g->vertex_count + (uint64_t)count > MAX_VERTICES ||
+        g->index_count + (uint64_t)index_count > 3 * (uint64_t)MAX_VERTICES)
+        return fail(g, "has too many triangles");
+    if (!grow(g, count, index_count)) {
+        tool_error("out of memory");
         return HS_ERR_NOMEM;
+    }
     g->no_normals = g->no_normals || !normals;
     for (int64_t i = 0; i < count; i++) {
         float p[3], n[3] = {0, 0, 1};
         memcpy(p, place + (size_t)i * stride, 12);
         if (normals)
             memcpy(n, normals + (size_t)i * normal_stride, 12);
-        apply(m, p, 1, g->positions + 3 * (g->vertex_count + (size_t)i));
-        apply(m, n, 0, g->normals + 3 * (g->vertex_count + (size_t)i));
+        put_point(m, p, g->positions + 3 * (g->vertex_count + (size_t)i));
+        put_normal(m, n, g->normals + 3 * (g->vertex_count + (size_t)i));
     }
     for (int64_t i = 0; i < index_count; i++) {
         uint32_t k = (uint32_t)i;
         if (indices) {
             k = 0;
-            memcpy(&k, indices + (size_t)i * index_stride, index_stride < 4 ? index_stride : 4);
+            memcpy(&k, indices + (size_t)i * index_stride, index_bytes);
         }
         if (k >= (uint64_t)count)
             return fail(g, "an index is out of range");
@@ -196,7 +229,7 @@ static int add_node(struct gltf *g, int64_t index, const double parent[16], int 
     const json_t *node = json_array_get(json_object_get(g->root, "nodes"), (size_t)index);
     double local[16], m[16];
     int err = 0;
-    if (!node || depth > MAX_DEPTH)
+    if (!node || depth > MAX_DEPTH || ++g->node_count > MAX_NODES)
         return fail(g, "the tree of nodes is damaged");
     local_matrix(node, local);
     multiply(parent, local, m);
@@ -237,6 +270,8 @@ static int load_parts(struct gltf *g, uint8_t *file, size_t size)
         return g->root && g->bytes ? 0 : fail(g, "damaged chunks");
     }
     g->root = json_loadb((char *)file, size, 0, &error);
+    if (!g->root)
+        return fail(g, "neither a glTF binary nor JSON");
     const json_t *buffer = json_array_get(json_object_get(g->root, "buffers"), 0);
     const char *uri = json_string_value(json_object_get(buffer, "uri"));
     char path[2048];

@@ -137,8 +137,13 @@ int render_pack_open(const struct render_request *request, const struct hs_clip_
     err = render_make_folder(request->output);
     if (err)
         goto error;
-    snprintf(p->path, sizeof(p->path), "%s/%s-%06llu.safetensors", request->output,
-             settings->pattern, (unsigned long long)seed);
+    const int length = snprintf(p->path, sizeof(p->path), "%s/%s-%06llu.safetensors",
+                                request->output, settings->pattern, (unsigned long long)seed);
+    if (length < 0 || (size_t)length >= sizeof(p->path)) {
+        tool_error("the name of the output folder is too long");
+        err = HS_ERR_INVALID;
+        goto error;
+    }
     snprintf(p->part, sizeof(p->part), "%s.part", p->path);
     *pack = NULL;
     err = 0;

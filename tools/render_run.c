@@ -36,6 +36,7 @@ struct run {
     pthread_mutex_t queue; // of the Vulkan queue
     uint32_t next;
     uint32_t frames_done;
+    uint32_t kept; // clips that were there already
     int err;
 };
 
@@ -241,6 +242,7 @@ static int render_clip(struct worker *w, uint64_t seed)
     struct hs_clip *clip = NULL;
     struct render_pack *pack = NULL;
     char folder[1024] = "";
+    bool there = false;
     params.seed = seed;
     params.frames_in_flight = RENDER_CHUNK;
     int err = hs_clip_create(run->scenes, &params, &clip);
@@ -249,10 +251,15 @@ static int render_clip(struct worker *w, uint64_t seed)
     const struct hs_clip_params *settings = hs_clip_settings(clip);
     if (r->format == RENDER_PACK) {
         err = render_pack_open(r, settings, seed, &pack);
-        if (!err && !pack) // it is there already
-            goto done;
+        there = !err && !pack;
     } else if (r->format != RENDER_NOTHING) {
-        err = render_folder(r, seed, folder, sizeof(folder));
+        err = render_folder(r, settings, seed, folder, sizeof(folder), &there);
+    }
+    if (there) {
+        pthread_mutex_lock(&run->lock);
+        run->kept++;
+        pthread_mutex_unlock(&run->lock);
+        goto done;
     }
     for (uint32_t first = 0; !err && first < settings->frame_count; first += RENDER_CHUNK) {
         const uint32_t left = settings->frame_count - first;
@@ -320,8 +327,11 @@ static int run_workers(struct run *run, const struct hs_clip_params *settings)
     }
     const double seconds = tool_seconds() - start;
     if (!err && !run->err)
-        tool_info("%u clips, %u frames in %.2f s: %.0f frames a minute", r->seed_count,
+        tool_info("%u clips, %u frames in %.2f s: %.0f frames a minute", r->seed_count - run->kept,
                   run->frames_done, seconds, 60 * run->frames_done / seconds);
+    if (!err && !run->err && run->kept)
+        tool_warn("%u of %u clips were there already and stay; --overwrite makes them again",
+                  run->kept, r->seed_count);
     for (int i = 0; workers && i < jobs && workers[i].run; i++)
         worker_destroy(&workers[i]);
     free(workers);

@@ -25,9 +25,20 @@ int render_make_folder(const char *path)
     }
 }
 
-int render_folder(const struct render_request *r, uint64_t seed, char *path, size_t size)
+/** Readers take all numbered files for one sequence. */
+static void remove_frames(const char *folder, uint32_t first)
 {
-    char reference[1100];
+    char path[1200];
+    do
+        snprintf(path, sizeof(path), "%s/frame.%04u.exr", folder, first++);
+    while (!remove(path));
+}
+
+int render_folder(const struct render_request *r, const struct hs_clip_params *settings,
+                  uint64_t seed, char *path, size_t size, bool *there)
+{
+    char reference[1100], json[1100];
+    struct stat file;
     int err = render_make_folder(r->output);
     int length = snprintf(path, size, "%s", r->output);
     if (r->seed_count > 1)
@@ -39,9 +50,16 @@ int render_folder(const struct render_request *r, uint64_t seed, char *path, siz
     if (!err)
         err = render_make_folder(path);
     snprintf(reference, sizeof(reference), "%s/reference", path);
-    if (!err && r->mask[RENDER_REFERENCE])
-        err = render_make_folder(reference);
-    return err;
+    snprintf(json, sizeof(json), "%s/frames.json", path);
+    *there = !err && !r->overwrite && !stat(json, &file);
+    if (err || *there)
+        return err;
+    remove(json); // it is written last: a clip with it is complete
+    if (r->format == RENDER_EXR) {
+        remove_frames(path, settings->frame_count);
+        remove_frames(reference, r->mask[RENDER_REFERENCE] ? settings->frame_count : 0);
+    }
+    return r->mask[RENDER_REFERENCE] ? render_make_folder(reference) : 0;
 }
 
 static int write_failed(const char *path, int err)

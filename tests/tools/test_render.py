@@ -29,6 +29,30 @@ def read_pack(path):
     return about, tensors
 
 
+def write_slanted_glb(path, normals):
+    """A square at 45 degrees under a node that is four times as tall."""
+    points = np.array([[-1, 0, 0], [1, 0, 0], [1, 1, -1], [-1, 1, -1]], "<f4")
+    normal = np.tile(np.float32([0, 0.5 ** 0.5, 0.5 ** 0.5]), (4, 1))
+    data = points.tobytes() + np.array([0, 1, 2, 0, 2, 3], "<u4").tobytes() + normal.tobytes()
+    root = {
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0, "scale": [1, 4, 1]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"byteLength": len(data), "uri": os.path.basename(path) + ".bin"}],
+        "bufferViews": [{"buffer": 0}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+                      {"bufferView": 0, "byteOffset": 48, "componentType": 5125, "count": 6,
+                       "type": "SCALAR"},
+                      {"bufferView": 0, "byteOffset": 72, "componentType": 5126, "count": 4,
+                       "type": "VEC3"}]}
+    if normals:
+        root["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = 2
+    with open(path + ".bin", "wb") as file:
+        file.write(data)
+    with open(path, "w") as file:
+        json.dump(root, file)
+
+
 def write_glb(path):
     """A square in the plane z = 0 of glTF, which is y = 0 of the scene, from two triangles."""
     points = np.array([[-1, 0, 0], [1, 0, 0], [1, 2, 0], [-1, 2, 0]], "<f4").tobytes()
@@ -89,6 +113,29 @@ class Render(common.Case):
         self.assertEqual(sorted(os.listdir(self.path("p"))),
                          ["random-000004.safetensors", "random-000005.safetensors"])
 
+    def test_clips_stay(self):
+        """Folders keep complete clips; a shorter one made anew leaves no frames of the longer."""
+        args = ["render", "pan", "-o", self.path("o"), *SMALL]
+        self.succeed(*args, "--frames", 3)
+        text = self.succeed(*args, "--frames", 2).stderr
+        self.assertIn("1 of 1 clips were there already", text)
+        self.assertEqual(len(os.listdir(self.path("o", "reference"))), 3)
+        self.succeed(*args, "--frames", 2, "--overwrite")
+        self.assertEqual(sorted(os.listdir(self.path("o"))),
+                         ["frame.0000.exr", "frame.0001.exr", "frames.json", "reference"])
+        self.assertEqual(len(os.listdir(self.path("o", "reference"))), 2)
+        self.assertIn("2 frames, 0 to 1", self.succeed("inspect", self.path("o")).stdout)
+
+    def test_same_bytes(self):
+        """Reruns and any number of jobs; a seed that is named twice is one clip."""
+        args = ["render", "random", "--frames", 2, "--format", "pack", *SMALL]
+        self.succeed(*args, "--seed", "7,6-8,7", "-o", self.path("a"), "--jobs", 1)
+        self.succeed(*args, "--seed", "6-8", "-o", self.path("b"), "--jobs", 3)
+        self.assertEqual(len(os.listdir(self.path("a"))), 3)
+        for name in os.listdir(self.path("a")):
+            with open(self.path("a", name), "rb") as a, open(self.path("b", name), "rb") as b:
+                self.assertEqual(a.read(), b.read())
+
     def test_planes_and_nothing(self):
         self.succeed("render", "still", "-o", self.path("o"), "--frames", 1, "--format", "pack",
                      "--planes", "colour,motion", "--no-reference", "--mode", "path", *SMALL)
@@ -113,6 +160,18 @@ class Render(common.Case):
         self.assertGreater(far.mean(), 0.02)
         np.testing.assert_allclose(clip["colour"][0][far][:, :3], 0.25, atol=1e-3)
 
+    def test_mesh_normals(self):
+        """Normals of the file go through the node's scale as the surface does."""
+        normals = []
+        for name in ("with", "without"):
+            write_slanted_glb(self.path(name + ".gltf"), name == "with")
+            self.succeed("render", "mesh", "-o", self.path(name), "--mesh",
+                         self.path(name + ".gltf"), "--frames", 1, "--format", "pack", *SMALL)
+            _, clip = read_pack(self.path(name, "mesh-000001.safetensors"))
+            normals.append(clip["normal"][0, ..., :3].astype(np.float32))
+        self.assertGreater((np.abs(normals[0][..., 1]) > 0.9).mean(), 0.05)
+        np.testing.assert_allclose(normals[0], normals[1], atol=2e-3)
+
     def test_refuses(self):
         out = ["-o", self.path("o")]
         for words, code, args in (
@@ -125,11 +184,20 @@ class Render(common.Case):
                 (["output size"], 1, ["random", "--render-size", "64x64", "--size", "32x32", *out]),
                 (["--spp"], 2, ["random", "--spp", 0, *out]),
                 (["nothing.glb"], 1, ["mesh", "--mesh", self.path("nothing.glb"), *out]),
+                (["--seed takes"], 2, ["random", "--seed", "", *out]),
+                (["leave nothing"], 2, ["random", "--planes", "", "--no-reference", *out]),
+                (["pattern mesh"], 2, ["orbit", "--mesh", self.path("nothing.glb"), *out]),
+                (["--mode path"], 2, ["random", "--spp", 4, *out]),
+                (["too long"], 1, ["still", "-f", "pack", "-o", "/".join([self.path("o")] + 6 *
+                                                                       [200 * "a"])]),
                 (["--mode takes"], 2, ["random", "--mode", "magic", *out])):
             self.fail_with(code, words, "render", *args)
         with open(self.path("bad.glb"), "wb") as file:
             file.write(b"glTF" + bytes(40))
         self.fail_with(1, ["bad.glb"], "render", "mesh", "--mesh", self.path("bad.glb"), *out)
+        with open(self.path("bad.gltf"), "wb") as file:
+            file.write(b"no JSON")
+        self.fail_with(1, ["bad.gltf"], "render", "mesh", "--mesh", self.path("bad.gltf"), *out)
         text = self.succeed("render", "--list").stdout
         self.assertGreaterEqual(len(text.splitlines()), 11)
 
