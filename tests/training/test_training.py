@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Networks, augmentation, training, checkpoints and model files, small and on the CPU."""
+import os
+import random
+import sys
+import tempfile
+
+import numpy as np
+import torch
+
+import common
+from hindsight_training import data, evaluate, export, goldens, model, pipeline, prepare
+from hindsight_training import tensors, train
+
+
+def write_pack(path, seed, frames=5):
+    """A clip as `hindsight render --format pack` writes it."""
+    clip = common.random_clip(seed, frames, 16, 16)
+    torch.manual_seed(seed)
+    arrays = dict(
+        depth=clip['depth'].unsqueeze(-1), motion=clip['motion'].nan_to_num(0.5),
+        jitter=clip['jitter'], exposure=clip['exposure'], reset=clip['reset'],
+        **{k: clip[k] for k in ('view', 'proj', 'previous_view', 'previous_proj')})
+    arrays = {k: v.float().numpy() for k, v in arrays.items()}
+    colour = torch.cat([clip['colour'], torch.ones(frames, 16, 16, 1)], -1)
+    arrays['colour'] = colour.half().numpy()
+    large = colour.repeat_interleave(2, 1).repeat_interleave(2, 2)
+    arrays['reference'] = large.half().numpy()
+    tensors.write(path, arrays, dict(format='hindsight-clip'))
+
+
+def check_untrained():
+    """A fresh network leaves taau as it is; fused and plain steps agree once it is not fresh."""
+    torch.manual_seed(1)
+    frames, _ = prepare.prepare(common.random_clip(2, 3), 56, 40)
+    nets = [model.Upscaler('tiny', fused) for fused in (True, False)]
+    nets[1].load_state_dict(nets[0].state_dict())
+    zero = torch.zeros(1, 40, 56, 27)
+    history = plain = torch.zeros(1, 40, 56, 4)
+    for frame in frames:
+        history = nets[0](history, frame)
+        plain = pipeline.resolve(pipeline.reproject(plain, frame), frame, zero)
+    # Flat places magnify rounding, see test_ops.
+    assert float(((history - plain).abs() > 1e-3).float().mean()) < 5e-3
+    for net in nets:
+        net.net.head.weight.data.normal_(std=0.2, generator=torch.Generator().manual_seed(3))
+    results = [net(history, frames[2]) for net in nets]
+    assert float((results[0] - results[1]).abs().mean()) < 1e-4
+    assert float((results[0] - plain).abs().mean()) > 1e-3
+
+
+def check_flips(folder):
+    """A mirrored or transposed clip gives the mirrored or transposed picture."""
+    pool = data.Pool(folder, 'cpu', varied=False)
+    pool.poll(least=9)
+    random.seed(1)
+    planes = pool.draw(2)
+    pictures = []
+    for choice in ((False, False, False), (True, False, False), (False, True, True)):
+        turned = data.flip(planes, *choice)
+        turned['colour'], turned['reference'], turned['ratio'] = data.colours(turned, False)
+        history = torch.zeros(2, 32, 32, 4)
+        for frame in data.frames_of(turned):
+            moved = pipeline.reproject(history, frame)
+            history = pipeline.resolve(moved, frame, torch.zeros(2, 32, 32, 27))
+        pictures.append((history, choice))
+    for picture, (across, down, swap) in pictures[1:]:
+        picture = picture.transpose(1, 2) if swap else picture
+        picture = picture.flip(([2] if across else []) + ([1] if down else []))
+        off = (picture - pictures[0][0]).abs().amax(-1) > 1e-3
+        # Where two surfaces are equally near, the order of the samples decides.
+        print('flips differ in %.2f %% of the pixels' % (100 * off.float().mean()))
+        assert float(off.float().mean()) < 0.03
+
+
+def check_training(folder):
+    """Loss falls on one batch; a checkpoint goes on where it was; the model file is the net."""
+    path = os.path.join(folder, 'tiny.pt')
+    text = ['--data', folder, '--validation', folder, '--config', 'tiny', '--batch', '2',
+            '--output', path, '--rate', '0.01', '--steps', '2', '--minutes', '5']
+    torch.manual_seed(1)
+    random.seed(1)
+    options = train.arguments(text)
+    training = train.Training(options)
+    pool = data.Pool(folder, 'cpu', varied=False)
+    pool.poll(least=9)
+    planes = data.batch(pool, 2, varied=False)
+    segment = train.Segment(training.net, planes, 5, options)
+    history, losses = torch.zeros_like(segment.history), []
+    for _ in range(12):
+        training.steps += 20  # past the slow start
+        losses.append(float(training.step(segment, planes, history, 0.3)[0]))
+    print('loss', losses[0], 'to', losses[-1])
+    assert losses[-1] < 0.95 * losses[0]
+    training.save()
+    train.main(text + ['--resume', path, '--json', path + '.json'])
+    again = torch.load(path, weights_only=True)
+    assert again['steps'] == training.steps + 2 and len(again['curve']) >= 1
+
+    file = os.path.join(folder, 'tiny.model')
+    export.main([path, file, '--set', 'commit=test'])
+    net = export.load(file)
+    for a, b in zip(net.parameters(), model_of(path).parameters()):
+        assert float((a - b).abs().max()) <= 1e-3 * float(b.abs().max()) + 1e-7
+    clip = evaluate.load_sequence(os.path.join(folder, 'clip-1.safetensors'))
+    arrays = goldens.dump(net, clip, 2)
+    assert arrays['1.head'].shape == (1, 16, 16, 112) and np.abs(arrays['1.head']).max() > 0
+    about, _ = tensors.read(file)
+    assert about['commit'] == 'test' and about['preset'] == 'tiny'
+
+
+def model_of(path):
+    return evaluate.load_network(path, 'cpu')
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ['HINDSIGHT_OPS'] = folder
+        for seed in (1, 2):
+            write_pack(os.path.join(folder, 'clip-%d.safetensors' % seed), seed)
+        check_untrained()
+        check_flips(folder)
+        check_training(folder)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Constants of shaders/taau.h and limits of the head; a test compares the first with the header."""
+
+MAX = 65504.0
+RANGE = 0.9999924
+DEPTH_TOLERANCE = 0.01
+DEPTH_TOLERANCE_FREE = 0.03
+DILATE = 0.8
+DILATE_DEPTH = 0.02
+CUBIC_HISTORY = -0.75
+CUBIC_CURRENT = -0.5
+DECAY = 0.4
+KERNEL = 1.0
+WEIGHT_MIN = 0.05
+WEIGHT_MAX = 8.0
+CORRECT_GAIN = 1.5
+CORRECT_KERNEL = 0.05
+CORRECT_WEIGHT = 0.1
+BOX = 1.2
+BOX_GROW = 0.25
+BOX_BLIND = 0.75
+BOX_MIN = 0.005
+BOX_KERNEL = 1.0
+
+DEPTH_FAR = 3.0e38
+EXPOSURE_KEY = 0.18
+EXPOSURE_BLEND = 0.25
+
+# Head values of an output pixel, in order. A value h enters as soft(h, s) = s * tanh(h / s).
+KERNEL_A, KERNEL_B, KERNEL_C, LOGITS, MIX, GAIN, WEIGHT, BOXES, TRUST, RESIDUAL = (
+    0, 1, 2, 3, 19, 20, 21, 22, 23, 24)
+HEAD = 27
+# Limits s: log of the kernel's axes, shear, logits, logs and log-odds; scale of the residual.
+AXIS_SOFT, SHEAR_SOFT, LOGIT_SOFT, LOG_SOFT, RESIDUAL_SCALE = 1.5, 3.0, 3.0, 4.0, 0.25
+# Kernel axis at head 0, 1 / render px.
+AXIS = 2.0
+
+# Features of a token: 12 for each of its 2x2 output pixels (channel * 4 + pixel), 16 for all.
+PIXEL_FEATURES, TOKEN_FEATURES = 12, 16
+FEATURES = 4 * PIXEL_FEATURES + TOKEN_FEATURES
+# Network outputs of a token: 27 for each pixel, padded to a multiple of 16.
+OUTPUTS = 112

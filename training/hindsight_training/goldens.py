@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""What a model computes, layer by layer: python -m hindsight_training.goldens MODEL CLIP OUT.
+
+MODEL as export.py writes it, CLIP a packed clip, OUT a safetensors file: the frames' inputs in
+canonical form, and for each frame t `t.moved`, `t.features`, `t.<layer>` (before ReLU and sums),
+`t.head` [1, h, w, 112] and `t.history`, in float32, rows first, channels last.
+"""
+import argparse
+
+import numpy as np
+import torch
+
+from . import constants as K
+from . import export, model, pipeline, prepare, tensors
+from .evaluate import load_sequence
+
+
+def dump(net, clip, count):
+    """Arrays by name of the first `count` frames."""
+    height, width = clip['reference'].shape[1:3]
+    frames, exposure = prepare.prepare(clip, width, height)
+    frames, out, layers = frames[:count], {}, {}
+    for name, conv in model.layers(net.net):
+        conv.register_forward_hook(
+            lambda module, given, value, name=name: layers.update({name: value}))
+    history = net.start(1, height, width, 'cpu')
+    with torch.no_grad():
+        for t, frame in enumerate(frames):
+            moved = pipeline.reproject(history, frame)
+            features = pipeline.features(moved, frame)
+            head = net.tokens(features)
+            history = pipeline.resolve(moved, frame, pipeline.from_tokens(head, K.HEAD))
+            values = dict(colour=frame.colour, motion=frame.motion, valid=frame.valid,
+                          depth=frame.depth, moved=moved, features=features, history=history)
+            values.update({k: v.permute(0, 2, 3, 1) for k, v in layers.items()})
+            values['head'] = head
+            out.update({'%d.%s' % (t, k): v.float().numpy() for k, v in values.items()})
+    out['jitter'], out['exposure'] = clip['jitter'].numpy()[:count], exposure.numpy()[:count]
+    return {k: np.ascontiguousarray(v, np.float32) for k, v in out.items()}
+
+
+def main(text=None):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('model')
+    parser.add_argument('clip')
+    parser.add_argument('output')
+    parser.add_argument('--frames', type=int, default=2)
+    options = parser.parse_args(text)
+    net = export.load(options.model, fused=False)
+    arrays = dump(net, load_sequence(options.clip), options.frames)
+    tensors.write(options.output, arrays, dict(format='hindsight-golden', frames=str(
+        options.frames)))
+
+
+if __name__ == '__main__':
+    main()

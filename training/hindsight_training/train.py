@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""Trains one network for a number of minutes: python -m hindsight_training.train --help."""
+import argparse
+import copy
+import json
+import math
+import os
+import random
+import time
+
+import torch
+
+from . import data, losses, model
+
+
+def pools_of(folder, device, varied=True):
+    """A pool for the folder or, if it has folders, for each of those."""
+    inner = sorted(e.path for e in os.scandir(folder) if e.is_dir())
+    return [data.Pool(path, device, varied=varied) for path in inner or [folder]]
+
+
+class Segment:
+    """Forward and backward over some frames of one geometry, as a CUDA graph after a warm-up."""
+
+    def __init__(self, net, planes, count, options):
+        self.net, self.options = net, options
+        self.planes = {k: torch.empty_like(v[:count], memory_format=torch.contiguous_format)
+                       for k, v in planes.items()}
+        self.fresh = torch.ones((), device=planes['jitter'].device)
+        batch, height, width = self.planes['reference'].shape[1:4]
+        self.history = net.start(batch, height, width, self.fresh.device)
+        self.graph, self.runs = None, 0
+
+    def compute(self):
+        history, out = self.history, []
+        with torch.autocast('cuda', torch.bfloat16, enabled=self.history.is_cuda,
+                            cache_enabled=False):
+            for frame in data.frames_of(self.planes):
+                history = self.net(history, frame)
+                out.append(history[..., :3])
+        loss = losses.sequence_loss(torch.stack(out), self.planes['reference'], self.fresh,
+                                    self.options.temporal, self.options.structure)
+        loss.backward()
+        return loss.detach(), history.detach()
+
+    def capture(self):
+        parameters = list(self.net.parameters())
+        for p in parameters:
+            p.grad = None
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.result = self.compute()
+        self.gradients = [p.grad for p in parameters]
+        self.graph = graph
+
+    def run(self, planes, history, fresh):
+        """Loss and history after the last frame; gradients are left in the parameters."""
+        for name, buffer in self.planes.items():
+            buffer.copy_(planes[name])
+        self.history.copy_(history)
+        self.fresh.fill_(fresh)
+        self.runs += 1
+        if self.graph is None:
+            self.net.zero_grad(set_to_none=True)
+            result = self.compute()
+            if self.runs == 3 and self.history.is_cuda and self.options.graphs:
+                loss, after = (t.clone() for t in result)
+                gradients = [p.grad for p in self.net.parameters()]
+                try:
+                    self.capture()
+                except RuntimeError as error:
+                    print('no CUDA graph: %s' % error, flush=True)
+                    self.options.graphs = False
+                for p, g in zip(self.net.parameters(), gradients):
+                    p.grad = g
+                return loss, after
+            return result
+        self.graph.replay()
+        for p, g in zip(self.net.parameters(), self.gradients):
+            p.grad = g
+        return self.result
+
+
+def validate(net, pools, count):
+    """Mean PSNR of the frames after the fourth, and of the first, over unvaried clips."""
+    late, first = [], []
+    with torch.no_grad(), torch.autocast('cuda', torch.bfloat16, enabled=next(
+            net.parameters()).is_cuda):
+        for pool in pools:
+            for start in range(0, len(pool.clips), count):
+                clips = pool.clips[start:start + count]
+                planes = {k: torch.stack([c[k] for c in clips], 1) for k in data.PLANES}
+                colour, reference, ratio = data.colours(planes, False)
+                planes.update(colour=colour, reference=reference, ratio=ratio)
+                history = net.start(len(clips), *reference.shape[2:4], reference.device)
+                for t, frame in enumerate(data.frames_of(planes)):
+                    history = net(history, frame.map(torch.Tensor.contiguous))
+                    value = losses.psnr(history[..., :3] ** (1 / 1.1), reference[t] ** (1 / 1.1))
+                    (late if t >= 4 else first if t == 0 else []).append(value)
+    return float(torch.cat(late).mean()), float(torch.cat(first).mean())
+
+
+class Training:
+    def __init__(self, options):
+        self.options, self.began = options, time.time()
+        self.device = 'cuda' if torch.cuda.is_available() else 'cpu'
+        self.net = model.Upscaler(options.config).to(self.device)
+        self.net.net.to(memory_format=torch.channels_last)
+        self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=options.rate,
+                                           betas=(0.9, 0.99), weight_decay=1e-4)
+        self.ema = copy.deepcopy(self.net)
+        self.steps, self.before, self.curve, self.segments = 0, 0.0, [], {}
+        if options.resume:
+            self.load(options.resume)
+
+    def minutes(self):
+        return (time.time() - self.began) / 60
+
+    def load(self, path):
+        saved = torch.load(path, map_location=self.device, weights_only=True)
+        self.net.load_state_dict(saved['net'])
+        self.ema.load_state_dict(saved['ema'])
+        self.optimizer.load_state_dict(saved['optimizer'])
+        self.steps, self.before, self.curve = saved['steps'], saved['minutes'], saved['curve']
+
+    def save(self):
+        path, optimizer = self.options.output, self.optimizer.state_dict()
+        # Moments in half the bytes: a checkpoint of `best` stays below 16 MiB.
+        optimizer['state'] = {k: {n: v.bfloat16() if n.startswith('exp') else v
+                                  for n, v in state.items()}
+                              for k, state in optimizer['state'].items()}
+        torch.save(dict(config=self.options.config, net=self.net.state_dict(),
+                        ema=self.ema.state_dict(), optimizer=optimizer,
+                        steps=self.steps, minutes=self.before + self.minutes(),
+                        curve=self.curve), path + '.part')
+        os.replace(path + '.part', path)
+
+    def rate(self):
+        """Cosine over the planned minutes, after a short rise."""
+        done = (self.before + self.minutes()) / (self.options.total or self.options.minutes)
+        cosine = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(done, 1)))
+        return self.options.rate * cosine * min(1, (self.steps + 1) / 200)
+
+    def step(self, segment, planes, history, fresh):
+        loss, history = segment.run(planes, history, fresh)
+        norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.options.clip)
+        if not math.isfinite(float(norm)):
+            return loss, torch.zeros_like(history)
+        for group in self.optimizer.param_groups:
+            group['lr'] = self.rate()
+        self.optimizer.step()
+        self.steps += 1
+        share = 1 - min(self.options.ema, (self.steps + 1) / (self.steps + 20))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.ema.parameters()), list(self.net.parameters()), share)
+        return loss, history
+
+    def clip(self, pool):
+        """Trains on one batch of clips, segment by segment."""
+        planes = data.batch(pool, self.options.batch)
+        count = min(self.options.segment, len(planes['colour']))
+        key = planes['colour'].shape, planes['reference'].shape
+        if key not in self.segments:
+            self.segments[key] = Segment(self.net, planes, count, self.options)
+        segment, total = self.segments[key], 0
+        history = torch.zeros_like(segment.history)
+        for start in range(0, len(planes['colour']) - count + 1, count):
+            part = {k: v[start:start + count] for k, v in planes.items()}
+            loss, history = self.step(segment, part, history, 0.3 if start == 0 else 1.0)
+            total = total + loss
+        return total / (len(planes['colour']) // count)
+
+    def run(self, pools, validation):
+        options, smooth, report, began = self.options, None, 0, self.steps
+        since, at, polled = self.minutes(), self.steps, self.steps - 32
+        plain = model.Upscaler(options.config).to(self.device)
+        base = validate(plain, validation, options.batch)
+        print('taau on validation clips: %.2f dB, first frames %.2f' % base, flush=True)
+        while self.minutes() < options.minutes and self.steps - began < options.steps:
+            if self.steps >= polled + 32:
+                sizes, polled = [pool.poll() for pool in pools], self.steps
+            loss = self.clip(random.choices(pools, sizes)[0])
+            smooth = loss.clone() if smooth is None else smooth.lerp_(loss, 0.05)
+            if self.minutes() >= report:
+                took = (self.minutes() - since) * 6e4 / max(self.steps - at, 1)
+                value, first = validate(self.ema, validation, options.batch)
+                self.curve.append([self.before + self.minutes(), self.steps, float(smooth), value])
+                print('%5.2f min, step %d, %d ms each, %s clips: loss %.5f, validation %.2f dB '
+                      '(taau %+.2f), first frames %.2f' % (
+                          self.minutes(), self.steps, took, sizes, float(smooth), value,
+                          value - base[0], first), flush=True)
+                self.save()
+                report = self.minutes() + options.report
+                since, at = self.minutes(), self.steps
+        value, first = validate(self.ema, validation, options.batch)
+        self.curve.append([self.before + self.minutes(), self.steps, float(smooth), value])
+        self.save()
+        return dict(config=options.config, steps=self.steps, minutes=self.before + self.minutes(),
+                    validation=value, validation_first=first, taau=base[0], taau_first=base[1],
+                    clips=sizes, curve=self.curve)
+
+
+def arguments(text=None):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--data', required=True, help='folder of packed clips, or of such folders')
+    parser.add_argument('--validation', required=True, help='likewise, other seeds')
+    parser.add_argument('--output', required=True, help='checkpoint to write')
+    parser.add_argument('--json', help='results to write')
+    parser.add_argument('--resume', help='checkpoint to go on from')
+    parser.add_argument('--config', default='quality', choices=sorted(model.CONFIGS))
+    parser.add_argument('--minutes', type=float, default=5, help='of this run, with its start')
+    parser.add_argument('--total', type=float, help='minutes of all runs, for the learning rate')
+    parser.add_argument('--steps', type=int, default=10 ** 9, help='at most')
+    parser.add_argument('--batch', type=int, default=16)
+    parser.add_argument('--least', type=int, default=128,
+                        help='clips of a folder to begin with; more are read meanwhile')
+    parser.add_argument('--segment', type=int, default=8, help='frames of backpropagation')
+    parser.add_argument('--rate', type=float, default=1e-3)
+    parser.add_argument('--clip', type=float, default=0.1, help='limit of the gradient norm')
+    parser.add_argument('--ema', type=float, default=0.998)
+    parser.add_argument('--temporal', type=float, default=0.25)
+    parser.add_argument('--structure', type=float, default=0.25)
+    parser.add_argument('--report', type=float, default=0.5, help='minutes between reports')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--no-graphs', dest='graphs', action='store_false')
+    return parser.parse_args(text)
+
+
+def main(text=None):
+    options = arguments(text)
+    torch.manual_seed(options.seed)
+    random.seed(options.seed)
+    torch.set_num_threads(min(4, torch.get_num_threads()))
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    if torch.cuda.is_available():
+        torch.cuda.set_stream(torch.cuda.Stream())  # graphs are not captured on the default one
+    training = Training(options)
+    pools = pools_of(options.data, training.device)
+    validation = pools_of(options.validation, training.device, varied=False)
+    for pool in pools + validation:
+        if not pool.poll(least=options.least if pool in pools else 10 ** 6):
+            raise SystemExit('%s: no clips' % pool.folder)
+    net = training.net.net
+    print('%s: %d parameters, %.1f kFLOP per output pixel; %.1f s to load' % (
+        options.config, sum(p.numel() for p in net.parameters()),
+        model.flops_per_pixel(net) / 1e3, 60 * training.minutes()), flush=True)
+    results = training.run(pools, validation)
+    if options.json:
+        with open(options.json, 'w') as file:
+            json.dump(results, file, indent=1)
+
+
+if __name__ == '__main__':
+    main()
