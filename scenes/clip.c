@@ -48,6 +48,8 @@ static int check_mesh(const struct hs_scenes *scenes, const struct hs_scenes_mes
     for (size_t i = 0; i < 3 * (size_t)m->vertex_count; i++) {
         if (!isfinite(m->positions[i]))
             return invalid(scenes, "a position of the mesh is not finite");
+        if (m->normals && !isfinite(m->normals[i]))
+            return invalid(scenes, "a normal of the mesh is not finite");
     }
     return 0;
 }
@@ -221,6 +223,7 @@ int hs_clip_create(struct hs_scenes *scenes, const struct hs_clip_params *params
     pack_fixed(c, c->staging.map);
     c->environment_width = c->params.environment ? c->params.environment->width : 0;
     c->environment_height = c->params.environment ? c->params.environment->height : 0;
+    c->params.pattern = scene_pattern_name(c->params.pattern);
     c->params.mesh = NULL;
     c->params.environment = NULL;
     *clip = c;

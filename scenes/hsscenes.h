@@ -190,7 +190,7 @@ void hs_clip_destroy(struct hs_clip **clip);
  */
 int hs_clip_frame(const struct hs_clip *clip, uint32_t frame, struct hs_clip_info *info);
 
-/** The parameters with every default filled in; pointers in it are NULL. Thread: safe. */
+/** The parameters with every default filled in; mesh and environment are NULL. Thread: safe. */
 const struct hs_clip_params *hs_clip_settings(const struct hs_clip *clip);
 
 /**

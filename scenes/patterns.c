@@ -338,6 +338,15 @@ const char *hs_scenes_pattern_about(uint32_t index)
     return index < PATTERN_COUNT ? patterns[index].about : NULL;
 }
 
+const char *scene_pattern_name(const char *name)
+{
+    for (size_t i = 0; i < PATTERN_COUNT; i++) {
+        if (!strcmp(patterns[i].name, name))
+            return patterns[i].name;
+    }
+    return "random";
+}
+
 int scene_build(struct scene *s, const struct hs_clip_params *params, const struct hs_log *log)
 {
     const struct pattern *pattern = NULL;

@@ -144,6 +144,9 @@ struct scene {
 /** Frees what a scene holds. */
 void scene_finish(struct scene *s);
 
+/** The same name as a string that stays. */
+const char *scene_pattern_name(const char *name);
+
 /** Builds the pattern or the random scene of a seed. */
 int scene_build(struct scene *s, const struct hs_clip_params *params, const struct hs_log *log);
 

@@ -24,6 +24,9 @@ static void refuses(struct test_rng *rng)
     static const float far_point[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     static const uint32_t bad_indices[3] = {0, 1, 3};
     const struct hs_scenes_mesh mesh = {far_point, NULL, 3, bad_indices, 3};
+    static const uint32_t triangle[3] = {0, 1, 2};
+    static const float dark[9] = {0, 0, 1, NAN, 0, 1, 0, 0, 1};
+    const struct hs_scenes_mesh skew = {far_point, dark, 3, triangle, 3};
     const struct hs_scenes_environment empty = {NULL, 4, 4};
     static const float holes[6] = {1, 1, 1, 1, NAN, 1};
     const struct hs_scenes_environment broken = {holes, 2, 1};
@@ -44,6 +47,7 @@ static void refuses(struct test_rng *rng)
         {{.speed = INFINITY}, "speed"},
         {{.frames_in_flight = 65}, "frames_in_flight"},
         {{.mesh = &mesh}, "index"},
+        {{.mesh = &skew}, "normal"},
         {{.environment = &empty}, "no pixels"},
         {{.environment = &broken}, "not finite"},
     };
@@ -54,7 +58,12 @@ static void refuses(struct test_rng *rng)
         REQUIRE(!clip);
         REQUIRE_MSG(strstr(rig.last, cases[i].says), "case %zu says \"%s\"", i, rig.last);
     }
-    struct hs_clip *clip = rig_clip(&rig, &small);
+    char name[] = "orbit";
+    struct hs_clip_params named = small;
+    named.pattern = name;
+    struct hs_clip *clip = rig_clip(&rig, &named);
+    memset(name, 'x', sizeof(name) - 1);
+    REQUIRE(!strcmp(hs_clip_settings(clip)->pattern, "orbit"));
     const struct hs_clip_job nothing = {.frame = 0};
     VkCommandBuffer cmd;
     REQUIRE_EQ(vkdev_begin(&rig.dev, &cmd), 0);
