@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
@@ -75,24 +74,6 @@ void hs_avfilter_free(struct hs_avfilter **filter)
     av_freep(filter);
 }
 
-/** The convention of the options, with its changes. */
-static int make_convention(struct hs_avfilter *f)
-{
-    int err = hsio_convention_preset(&f->conv, f->convention, &f->log);
-    char *changes, *state = NULL, *change;
-
-    if (err < 0)
-        return hs_av_error(err);
-    changes = av_strdup(f->convention_changes ? f->convention_changes : "");
-    if (!changes)
-        return AVERROR(ENOMEM);
-    for (change = av_strtok(changes, ",", &state); change && !err;
-         change = av_strtok(NULL, ",", &state))
-        err = hsio_convention_set_text(&f->conv, change, &f->log);
-    av_free(changes);
-    return hs_av_error(err);
-}
-
 int hs_avfilter_open(struct hs_avfilter *f, AVBufferRef *device)
 {
     int err;
@@ -103,7 +84,7 @@ int hs_avfilter_open(struct hs_avfilter *f, AVBufferRef *device)
     }
     err = hs_av_device_open(f, device);
     if (!err)
-        err = make_convention(f);
+        err = hs_av_convention_make(f);
     if (!err)
         err = hs_av_values_load(f);
     if (err < 0) {
@@ -138,6 +119,13 @@ static enum AVPixelFormat pixels_of(const struct hs_avfilter *f, enum AVPixelFor
     return frames->sw_format;
 }
 
+static VkFormat image_format(const AVBufferRef *hw_frames_ctx)
+{
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)(const void *)hw_frames_ctx->data;
+
+    return ((const AVVulkanFramesContext *)frames->hwctx)->format[0];
+}
+
 /** Finds the row for a plane. Errors: EINVAL, after a message that lists what would do. */
 static int find_format(struct hs_avfilter *f, int plane, enum AVPixelFormat format,
                        const AVBufferRef *hw_frames_ctx, const struct hs_av_format **found)
@@ -148,7 +136,8 @@ static int find_format(struct hs_avfilter *f, int plane, enum AVPixelFormat form
     char list[256];
 
     *found = pixels == AV_PIX_FMT_NONE ? NULL : hs_av_format_find(plane, pixels, vulkan);
-    if (*found)
+    // A pool may be of another format than libavutil would choose.
+    if (*found && (!vulkan || image_format(hw_frames_ctx) == (*found)->format))
         return 0;
     hs_av_format_list(plane, vulkan, list, sizeof(list));
     if (vulkan && pixels == AV_PIX_FMT_NONE)

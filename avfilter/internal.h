@@ -164,6 +164,10 @@ int hs_av_vk_error(struct hs_avfilter *f, VkResult result, const char *what);
 /** Half a frame in units of `time_base`, at least 0. */
 double hs_av_half_frame(const struct hs_avfilter *f);
 
+// options.c
+/** Fills `conv` from the options. Errors: EINVAL, after a message. */
+int hs_av_convention_make(struct hs_avfilter *f);
+
 // formats.c
 /** NULL: the input does not take it. */
 const struct hs_av_format *hs_av_format_find(int plane, enum AVPixelFormat pixels, bool vulkan);

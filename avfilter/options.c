@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include <libavutil/avstring.h>
+#include <libavutil/mem.h>
 #include <libavutil/opt.h>
 
 #define OFFSET(member) offsetof(struct hs_avfilter, member)
@@ -70,4 +72,21 @@ static const AVClass class = {
 const AVClass *hs_avfilter_get_class(void)
 {
     return &class;
+}
+
+int hs_av_convention_make(struct hs_avfilter *f)
+{
+    int err = hsio_convention_preset(&f->conv, f->convention, &f->log);
+    char *changes, *state = NULL, *change;
+
+    if (err < 0)
+        return hs_av_error(err);
+    changes = av_strdup(f->convention_changes ? f->convention_changes : "");
+    if (!changes)
+        return AVERROR(ENOMEM);
+    for (change = av_strtok(changes, ",", &state); change && !err;
+         change = av_strtok(NULL, ",", &state))
+        err = hsio_convention_set_text(&f->conv, change, &f->log);
+    av_free(changes);
+    return hs_av_error(err);
 }

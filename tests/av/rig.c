@@ -156,7 +156,7 @@ static void put(AVFrame *frame, int x, int y, int channel, float value)
         const float top = (float)((1 << comp->depth) - 1);
         const float code = value <= 0 ? 0 : value >= 1 ? top : roundf(value * top);
         const uint16_t wide = (uint16_t)code;
-        const uint8_t narrow = (uint8_t)code;
+        const uint8_t narrow = (uint8_t)wide;
 
         memcpy(at, comp->depth == 16 ? (const void *)&wide : &narrow, comp->depth / 8);
     }

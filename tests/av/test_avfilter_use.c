@@ -344,6 +344,108 @@ static void cuts(struct test_rng *rng)
     rig_close(&rig);
 }
 
+/** With a fixed output the render size may change; without, only the configured one is legal. */
+static void dynamic_resolution(struct test_rng *rng)
+{
+    static const int sizes[][2] = {{48, 32}, {40, 24}, {96, 64}, {32, 22}};
+    struct hs_avfilter_format format;
+    struct hs_avfilter *filter;
+    AVFrame *out = av_frame_alloc();
+    struct rig rig;
+
+    (void)rng;
+    OPEN(&rig);
+    filter = rig_filter(&rig, "w=96:h=64");
+    for (int i = 0; i < 4; i++) {
+        const AVFrame *inputs[HS_AVFILTER_INPUTS] = {0};
+        AVFrame *colour = rig_colour(AV_PIX_FMT_RGBA, sizes[i][0], sizes[i][1], i);
+        AVFrame *depth = rig_depth(AV_PIX_FMT_GRAYF32, sizes[i][0], sizes[i][1], i);
+
+        if (i == 0)
+            REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), 0);
+        inputs[HS_AVFILTER_COLOUR] = colour;
+        inputs[HS_AVFILTER_DEPTH] = depth;
+        av_frame_unref(out);
+        REQUIRE_EQ(hs_avfilter_run(filter, inputs, out), 0);
+        REQUIRE_EQ(out->width, 96);
+        REQUIRE_EQ(out->height, 64);
+        av_frame_free(&colour);
+        av_frame_free(&depth);
+    }
+    hs_avfilter_free(&filter);
+    filter = rig_filter(&rig, "scale=1.5");
+    for (int i = 0; i < 3; i += 2) {
+        AVFrame *colour = rig_colour(AV_PIX_FMT_RGBA, sizes[i][0], sizes[i][1], i);
+        const AVFrame *inputs[HS_AVFILTER_INPUTS] = {colour};
+
+        if (i == 0)
+            REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), 0);
+        av_frame_unref(out);
+        if (i == 0)
+            REQUIRE_EQ(hs_avfilter_run(filter, inputs, out), 0);
+        else
+            REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL),
+                          "above the stream's maximum");
+        av_frame_free(&colour);
+    }
+    REQUIRE_EQ(format.width, 72);
+    av_frame_free(&out);
+    hs_avfilter_free(&filter);
+    rig_close(&rig);
+}
+
+/** Values of frames from the file, found by time. */
+static void values_from_a_file(struct test_rng *rng)
+{
+    char path[] = "/tmp/hs_av_XXXXXX", options[64];
+    int file = mkstemp(path);
+    FILE *stream = fdopen(file, "w");
+    struct hs_avfilter_format format;
+    struct hs_avfilter *filters[2];
+    struct rig rig;
+
+    (void)rng;
+    REQUIRE(file >= 0 && stream);
+    fputs("time=0;jitter=0.25 -0.5;exposure=2\ntime=0.0833;jitter=-0.5 0.125;exposure=2\n", stream);
+    fclose(stream);
+    if (!rig_open(&rig)) {
+        remove(path);
+        TEST_SKIP("no Vulkan device with validation");
+    }
+    snprintf(options, sizeof(options), "frames=%s", path);
+    filters[0] = rig_filter(&rig, options);
+    filters[1] = rig_filter(&rig, "");
+    remove(path);
+    for (int time = 0; time <= 4; time += 2) {
+        AVFrame *colour = rig_colour(AV_PIX_FMT_GBRAPF32, RENDER_W, RENDER_H, time);
+        const AVFrame *inputs[HS_AVFILTER_INPUTS] = {colour};
+        AVFrame *outs[2] = {av_frame_alloc(), av_frame_alloc()};
+
+        for (int i = 0; i < 2; i++) {
+            if (time == 0)
+                REQUIRE_EQ(rig_configure(filters[i], colour, AV_PIX_FMT_NONE, &format), 0);
+            if (i == 1) {
+                av_dict_set(&colour->metadata, "hindsight.jitter",
+                            time == 0 ? "0.25 -0.5" : "-0.5 0.125", 0);
+                av_dict_set(&colour->metadata, "hindsight.exposure", "2", 0);
+            }
+            if (time == 4 && i == 0)
+                REQUIRE_ERROR(hs_avfilter_run(filters[i], inputs, outs[i]), AVERROR(EINVAL),
+                              "no line for the frame at 0.166667 s");
+            else
+                REQUIRE_EQ(hs_avfilter_run(filters[i], inputs, outs[i]), 0);
+        }
+        if (time < 4)
+            rig_require_same(outs[0], outs[1]);
+        av_frame_free(&colour);
+        av_frame_free(&outs[0]);
+        av_frame_free(&outs[1]);
+    }
+    hs_avfilter_free(&filters[0]);
+    hs_avfilter_free(&filters[1]);
+    rig_close(&rig);
+}
+
 static const struct test_case cases[] = {
     {"wrong_options", wrong_options},
     {"wrong_formats", wrong_formats},
@@ -351,5 +453,7 @@ static const struct test_case cases[] = {
     {"one_frame_twice", one_frame_twice},
     {"pairing", pairing},
     {"cuts", cuts},
+    {"dynamic_resolution", dynamic_resolution},
+    {"values_from_a_file", values_from_a_file},
 };
 TEST_MAIN(cases)
