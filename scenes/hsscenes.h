@@ -107,7 +107,10 @@ struct hs_clip_params {
     /** A name from hs_scenes_pattern(), or "random". NULL: "random". */
     const char *pattern;
     uint64_t seed;
-    /** Frames of the clip, for cuts in its middle; more may be recorded. 0: 8. */
+    /**
+     * Frames of the clip: a cut comes in its middle, and cameras of "random" keep clear of things
+     * for as long, up to 64 frames. More may be recorded. 0: 8.
+     */
     uint32_t frame_count;
     /** Render size, 8..16384. 0: 320x180. */
     uint32_t render_width, render_height;

@@ -58,6 +58,8 @@ void camera_move(struct scene *s, struct shot *shot);
 /** Metres a frame that move the main object a natural number of pixels. */
 float natural_speed(struct scene *s);
 void look_expose(struct scene *s, float key);
+/** Slows shots down that would pass through things; leaves out a cut into the inside of one. */
+void look_path(struct scene *s);
 
 /* ------------------------------------------------------------------------------- objects --- */
 

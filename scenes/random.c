@@ -97,4 +97,5 @@ void random_scene(struct scene *s)
     clear_view(s);
     if (s->frame_count >= 4 && random_chance(r, 0.06f))
         cut(s);
+    look_path(s);
 }
