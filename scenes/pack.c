@@ -359,15 +359,14 @@ static void put3(float *out, struct vec3 v, float w)
     out[3] = w;
 }
 
-static void pack_sky(const struct scene *s, uint32_t frame, struct scene_frame *f)
+static void pack_sky(const struct scene *s, struct scene_frame *f)
 {
     const struct sky *sky = &s->sky;
-    const float flicker = pose_flicker(sky->flicker, s->seed, frame);
     put3(f->zenith, sky->zenith, sky->exponent);
     put3(f->horizon, sky->horizon, sky->glow);
     put3(f->below, sky->below, 0);
     put3(f->sun, sky->sun, cosf(sky->sun_radius));
-    put3(f->sun_radiance, mul(sky->sun_radiance, flicker), 0);
+    put3(f->sun_radiance, sky->sun_radiance, 0);
     put3(f->ambient_up, sky->ambient_up, 0);
     put3(f->ambient_down, sky->ambient_down, 0);
     put3(f->fog, sky->fog, sky->fog_density);
@@ -397,7 +396,7 @@ void pack_frame(struct hs_clip *c, uint32_t frame, uint32_t *out, uint32_t base)
     struct scene_frame f = {0};
     put_view(&f.now, &now);
     put_view(&f.old, &old);
-    pack_sky(s, p->still ? 0 : frame, &f);
+    pack_sky(s, &f);
     pack_items(c, out, base, &f.root[0]);
     pack_lamps(c, p->still ? 0 : frame, out);
     f.root[1] = base + c->slot.instances;

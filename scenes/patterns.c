@@ -85,6 +85,9 @@ static void build_wires(struct scene *s)
     obj_wires(s, scene_place(s, -1, v3(0, 0.5f, 0), 0.2f - PI_F / 2), 1.7f);
     obj_mesh_fence(s, scene_place(s, -1, v3(-0.5f, -0.4f, 0), -0.3f), 1.4f);
     obj_fence(s, scene_place(s, -1, v3(1.3f, -0.8f, 0), 0.5f), 0.9f);
+    const int32_t sheet = scene_place(s, -1, v3(-1.7f, 0.2f, 0.45f), 0.6f);
+    quad(s, sheet, mat_cut(s, SCENE_CUT_HOLES, v3(0.5f, 0.5f, 0.48f), 0.3f / s->pixel, 0.75f),
+         rows_turn(v3(1, 0, 0), PI_F / 2), 0.45f, 0.45f);
     struct shot *shot = view(s, 0.8f);
     shot->eye_velocity = mul(v3(-sinf(1.2f), cosf(1.2f), 0), 1.3f * s->pixel);
 }
@@ -112,6 +115,10 @@ static void build_text(struct scene *s)
         quad(s, node, m, rows_mul(rows_move(v3(-1.5f + (float)i, 0.3f * (float)i, 0.8f)), stand),
              0.46f, 0.75f);
     }
+    // A decal: letters alone, a hair in front of what they are painted on.
+    box(s, node, mat_bricks(s), v3(0, 2, 1.2f), v3(3.2f, 0.05f, 1.2f));
+    quad(s, node, mat_cut(s, SCENE_CUT_TEXT, v3(0.5f, 0.04f, 0.03f), 0.12f / s->pixel, 0),
+         rows_mul(rows_move(v3(0, 1.947f, 1.9f)), rows_turn(v3(1, 0, 0), PI_F / 2)), 3, 0.4f);
     struct shot *shot = look_shot(s, v3(0, 0, 0.7f), PI_F / 2, 0.05f);
     shot->eye_velocity = v3(0.6f * s->pixel, 0, 0);
     shot->target_velocity = shot->eye_velocity;
@@ -320,9 +327,9 @@ static const struct pattern patterns[] = {
     {"rotation", "textured boxes that turn at three speeds", build_rotation},
     {"smooth", "plain edges and smooth shading", build_smooth},
     {"still", "nothing moves but the jitter", build_still},
-    {"text", "letters of four sizes, one sheet scrolling", build_text},
+    {"text", "letters of four sizes, one sheet scrolling; painted letters", build_text},
     {"unlit", "emission only: exactly explained by its motion vectors", build_unlit},
-    {"wires", "wires, wire mesh and fences near the pixel pitch", build_wires},
+    {"wires", "wires, wire mesh, holes and fences near the pixel pitch", build_wires},
     {"zoom", "concentric rings under a changing focal length", build_zoom},
 };
 

@@ -100,7 +100,6 @@ struct sky {
     struct vec3 ambient_up, ambient_down;
     struct vec3 fog;
     float fog_density;
-    float flicker; // of the sun, for passing clouds
 };
 
 struct scene {

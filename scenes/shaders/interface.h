@@ -73,7 +73,6 @@
 #define SCENE_TEX_PICTURE 15u
 #define SCENE_TEX_ZONE 16u
 #define SCENE_TEX_SPINES 17u
-#define SCENE_TEX_GRADIENT 18u
 
 #define SCENE_CUT_NONE 0u
 #define SCENE_CUT_LEAVES 1u
@@ -92,7 +91,6 @@
 #define SCENE_LIGHT_QUAD 1u
 #define SCENE_LIGHT_FILL 2u // direct mode only: unshadowed bounce light
 
-#define SCENE_FLAG_PATH_FIXED_SEED 1u
 #define SCENE_FLAG_CLEAR_FILM 2u
 #define SCENE_FLAG_SOFT_LIGHTS 4u
 #define SCENE_FLAG_ENVIRONMENT 8u

@@ -133,7 +133,7 @@ Surface surface_at(Hit hit, vec3 place, vec3 direction)
     if (dot(smooth_normal, s.geometric) < 0.0)
         smooth_normal = -smooth_normal;
     // Bumps live in world axes turned with the object: texture gradients are in local metres.
-    vec3 bumped = normalize(to_world * (bump_normal(m, normalize(n), metres) / 1.0));
+    vec3 bumped = normalize(to_world * bump_normal(m, normalize(n), metres));
     if (dot(bumped, s.geometric) < 0.0)
         bumped = -bumped;
     s.normal = detail.z > 0.0 ? bumped : smooth_normal;

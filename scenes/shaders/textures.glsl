@@ -153,8 +153,6 @@ Pattern pattern_at(uint m, vec2 uv, vec3 rest)
         o.blend = text_at(vec2(q.x, -q.y), 0.82, seed);
     } else if (kind == SCENE_TEX_ZONE) {
         o.blend = 0.5 + 0.5 * cos(PI * dot(q, q));
-    } else if (kind == SCENE_TEX_GRADIENT) {
-        o.blend = clamp(q.x + 0.5, 0.0, 1.0);
     } else {
         o = pattern_lines(kind, q, pattern.z, seed);
     }
