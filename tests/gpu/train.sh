@@ -3,9 +3,10 @@
 # Trains a network on a machine with a GPU, PyTorch and nvcc, from an empty folder: renders clips,
 # trains, measures, and leaves checkpoint, model, metrics and crops in OUT. To be run from the tree
 # with a bundle (bundle.sh) in BUNDLE (default: .gpu) and real sequences (convert.py) in SEQUENCES
-# (default: .train, which may also hold a checkpoint CONFIG.pt to go on from).
+# (default: .train, which may also hold checkpoints quality.pt, best.pt to go on from).
 #
-#   CONFIG          quality, best                           RENDER_MINUTES  of rendering ahead
+#   CONFIG          quality, best, or "quality best": at    RENDER_MINUTES  of rendering ahead
+#                   the same time, each on a GPU of its own if there are so many
 #   TRAIN_MINUTES   of training, with its start             OVERLAP         1: renders on meanwhile
 #   TOTAL_MINUTES   of all runs, for the learning rate      SEED            first seed of the clips
 #   RATIOS          e.g. "2" or "2 3 1.5"                   SIZE            of the pictures, pixels
@@ -16,7 +17,7 @@ tree=$(cd "$(dirname "$0")/../.." && pwd -P)
 bundle=${BUNDLE:-$tree/.gpu}
 sequences=${SEQUENCES:-$tree/.train}
 out=${OUT:-$tree/out/train}
-config=${CONFIG:-quality}
+configs=${CONFIG:-quality}
 render=${RENDER_MINUTES:-1.5}
 minutes=${TRAIN_MINUTES:-6}
 size=${SIZE:-256}
@@ -28,6 +29,7 @@ validation_clips=${VALIDATION_CLIPS:-24}
 export PYTHONPATH="$tree/training" PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 export HINDSIGHT_OPS="$work"
 mkdir -p "$out" "$work/train" "$work/validation"
+: >"$out/train.log"
 began=$(date +%s)
 
 stage()
@@ -40,7 +42,7 @@ clips()
 {
     folder=$1 seeds=$2 seconds=$3 ratio=$4
     shift 4
-    low=$(awk "BEGIN { print int($size / $ratio + 0.5) }")
+    low=$(awk "BEGIN { print int($size / $ratio + 0.99) }")
     timeout -s INT -k 30 "$seconds" "$bundle/lib/ld-linux-x86-64.so.2" \
         --library-path "$bundle/lib" "$bundle/bin/hindsight" render random --device "$device" \
         --mode direct --format pack --planes colour,depth,motion --frames "$frames" \
@@ -85,33 +87,58 @@ if [ "${OVERLAP:-0}" = 1 ]; then
     behind=$!
 fi
 
-stage "training $config for $minutes min"
-resume=${RESUME:-}
-[ -z "$resume" ] && [ -e "$sequences/$config.pt" ] && resume=$sequences/$config.pt
+# fit CONFIG GPU: trains one network.
+fit()
+{
+    resume=${RESUME:-}
+    [ -z "$resume" ] && [ -e "$sequences/$1.pt" ] && resume=$sequences/$1.pt
+    # shellcheck disable=SC2086
+    CUDA_VISIBLE_DEVICES=$2 timeout "$(awk "BEGIN { print $minutes * 60 + 90 }")" \
+        python3 -m hindsight_training.train --data "$work/train" --validation "$work/validation" \
+        --config "$1" --minutes "$minutes" \
+        ${TOTAL_MINUTES:+--total $TOTAL_MINUTES} --output "$out/$1.pt" \
+        --json "$work/train-$1.json" --seed "$seed" ${resume:+--resume "$resume"} \
+        ${TRAIN_OPTIONS:-} 2>&1 | sed -u "s/^/$1: /"
+}
+
+stage "training $configs for $minutes min"
+gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
+count=0 fits=
+for config in $configs; do
+    fit "$config" $((count % (gpus > 0 ? gpus : 1))) >>"$out/train.log" &
+    fits="$fits $!"
+    count=$((count + 1))
+done
+tail -n +1 -f "$out/train.log" &
+show=$!
 # shellcheck disable=SC2086
-python3 -m hindsight_training.train --data "$work/train" --validation "$work/validation" \
-    --config "$config" --minutes "$minutes" ${TOTAL_MINUTES:+--total $TOTAL_MINUTES} \
-    --output "$out/$config.pt" --json "$work/train.json" --seed "$seed" \
-    ${resume:+--resume "$resume"} ${TRAIN_OPTIONS:-} 2>&1 | tee "$out/train.log"
-[ -e "$out/$config.pt" ] || exit 1
+wait $fits
+sleep 1
+kill $show
 [ -n "$behind" ] && { wait $behind; cat "$work/behind.log"; }
 
 stage "measuring"
-python3 -m hindsight_training.export "$out/$config.pt" "$out/hs-$config.safetensors" \
-    --set "commit=${COMMIT:-unknown}" \
-    --set "data=hindsight render random, seeds from $seed, ratios $ratios, $frames frames" || exit 1
+nets=
+for config in $configs; do
+    [ -e "$out/$config.pt" ] || continue
+    python3 -m hindsight_training.export "$out/$config.pt" "$out/hs-$config.safetensors" \
+        --set "commit=${COMMIT:-unknown}" --set \
+        "data=hindsight render random, seeds from $seed, ratios $ratios, $frames frames" &&
+        nets="$nets --net $config=$out/$config.pt"
+done
+[ -n "$nets" ] || exit 1
 sheets=$work/sheets
 mkdir -p "$sheets"
-# shellcheck disable=SC2046
+# shellcheck disable=SC2046,SC2086
 python3 -m hindsight_training.evaluate $(ls "$sequences"/*.npz 2>/dev/null) \
-    $(ls -d "$work"/validation/*) --net "$config=$out/$config.pt" --json "$work/real.json" \
-    --sheets "$sheets" >"$work/table.txt" 2>"$work/table.log" || tail -n 20 "$work/table.log"
+    $(ls -d "$work"/validation/*) $nets --json "$work/real.json" --sheets "$sheets" \
+    >"$work/table.txt" 2>"$work/table.log" || tail -n 20 "$work/table.log"
 cp "$sheets"/*.png "$out/" 2>/dev/null
-python3 - "$work/train.json" "$work/real.json" "$out/metrics.json" <<'EOF'
+python3 - "$work/real.json" "$work"/train-*.json >"$out/metrics.json" <<'EOF'
 import json
 import sys
-json.dump({'train': json.load(open(sys.argv[1])), 'evaluation': json.load(open(sys.argv[2]))},
-          open(sys.argv[3], 'w'), indent=1)
+real, *trained = (json.load(open(path)) for path in sys.argv[1:])
+print(json.dumps({'training': trained, 'evaluation': real}, indent=1))
 EOF
 stage "done"
 cat "$work/table.txt"

@@ -118,7 +118,7 @@ class Training:
         return (time.time() - self.began) / 60
 
     def load(self, path):
-        saved = torch.load(path, map_location=self.device, weights_only=True)
+        saved = torch.load(path, map_location='cpu', weights_only=True)
         self.net.load_state_dict(saved['net'])
         self.ema.load_state_dict(saved['ema'])
         self.optimizer.load_state_dict(saved['optimizer'])
@@ -243,8 +243,8 @@ def main(text=None):
         if not pool.poll(least=options.least if pool in pools else 10 ** 6):
             raise SystemExit('%s: no clips' % pool.folder)
     net = training.net.net
-    print('%s: %d parameters, %.1f kFLOP per output pixel; %.1f s to load' % (
-        options.config, sum(p.numel() for p in net.parameters()),
+    print('%d parameters, %.1f kFLOP per output pixel; %.1f s to load' % (
+        sum(p.numel() for p in net.parameters()),
         model.flops_per_pixel(net) / 1e3, 60 * training.minutes()), flush=True)
     results = training.run(pools, validation)
     if options.json:
