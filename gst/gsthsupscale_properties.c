@@ -245,10 +245,12 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
     INSTALL(PROP_PAPER_WHITE, float, "paper-white", "Paper white",
             "Brightness of linear 1.0 in BT.2100 PQ outputs, nits", 1, 10000, 203, live);
     INSTALL(PROP_AUTO_EXPOSURE, boolean, "auto-exposure", "Automatic exposure",
-            "Measure the exposure that the model works with", FALSE, live);
+            "Measure the exposure that the model works with, even where the frame tells one", FALSE,
+            live);
     INSTALL(PROP_EXPOSURE, float, "exposure", "Exposure",
-            "Factor that brings linear colour to normal brightness. 0: the frame's own, else 1", 0,
-            1e8f, 0, live);
+            "Factor that brings linear colour to normal brightness, also in display-ready outputs. "
+            "0: the frame's own; without one it is measured for the model only",
+            0, 1e8f, 0, live);
     INSTALL(PROP_SHARPNESS, float, "sharpness", "Sharpness",
             "Sharpening of the output, 0 (off) to 1. -1: the frame's own, else 0", -1, 1, -1, live);
     INSTALL(PROP_RESET, boolean, "reset", "Reset",

@@ -26,13 +26,23 @@ static VkAccessFlags2 narrow_access(VkAccessFlags2 access)
     return narrow;
 }
 
+/**
+ * Held from begin to end. GstVulkan reads an image's state and semaphore value at the beginning of
+ * a command buffer and writes them at its end, without a lock: behind a tee two elements would
+ * signal the same value, and wait forever.
+ */
+static GMutex images;
+
 bool gst_hs_operation_begin(GstVulkanOperation *operation, const struct gst_hs_use *uses,
                             guint count, GError **error)
 {
     GArray *barriers;
 
-    if (!gst_vulkan_operation_begin(operation, error))
+    g_mutex_lock(&images);
+    if (!gst_vulkan_operation_begin(operation, error)) {
+        g_mutex_unlock(&images);
         return false;
+    }
     for (guint i = 0; i < count; i++) {
         const struct gst_hs_use *use = &uses[i];
         const VkPipelineStageFlags2 stages = narrow_stages(use->stages);
@@ -46,6 +56,7 @@ bool gst_hs_operation_begin(GstVulkanOperation *operation, const struct gst_hs_u
             g_set_error(error, GST_VULKAN_ERROR, GST_VULKAN_FAILED,
                         "an image can not be added to the commands");
             gst_vulkan_operation_reset(operation);
+            g_mutex_unlock(&images);
             return false;
         }
     }
@@ -72,7 +83,10 @@ bool gst_hs_operation_begin(GstVulkanOperation *operation, const struct gst_hs_u
 
 bool gst_hs_operation_end(GstVulkanOperation *operation, GError **error)
 {
-    return gst_vulkan_operation_end(operation, error);
+    bool done = gst_vulkan_operation_end(operation, error);
+
+    g_mutex_unlock(&images);
+    return done;
 }
 
 GstVulkanImageMemory *gst_hs_image_of(GstBuffer *buffer)

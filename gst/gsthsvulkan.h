@@ -23,7 +23,8 @@ struct gst_hs_use {
 
 /**
  * Begins a command buffer that waits for earlier users of the images and brings them into their
- * layouts. A buffer may stand in the list only once.
+ * layouts. A buffer may stand in the list only once. After success gst_hs_operation_end() must
+ * follow, in the same thread: until then other elements of ours wait.
  */
 bool gst_hs_operation_begin(GstVulkanOperation *operation, const struct gst_hs_use *uses,
                             guint count, GError **error);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every script in pipelines/ runs, gives what it says, and makes the validation layer say nothing."""
+"""Every script in pipelines/ runs and gives what it says, and the validation layer stays silent."""
 import filecmp
 import glob
 import json
@@ -66,8 +66,8 @@ class Pipelines(unittest.TestCase):
     def frames(self, path):
         """Decodes a video to an array [frame, h, w, 4]."""
         self.launch("filesrc", f"location={path}", "!", "matroskademux", "!", "decodebin", "!",
-                    "videoconvert", "!", "video/x-raw,format=RGBA", "!", "hssequencesink", "alpha=1",
-                    f"location={path}.%04d.png")
+                    "videoconvert", "!", "video/x-raw,format=RGBA", "!", "hssequencesink",
+                    "alpha=1", f"location={path}.%04d.png")
         return np.stack([read(name) for name in sorted(glob.glob(path + ".*.png"))])
 
     def test_exr_to_exr(self):
