@@ -43,19 +43,19 @@ static bool meets_triangle(const struct segment *g, struct vec3 a, struct vec3 b
     return u >= 0 && v >= 0 && u + v <= 1 && t >= 0 && t <= 1;
 }
 
-static bool meets_mesh(const struct mesh *m, const struct segment *g)
+static bool meets_mesh(const struct mesh *m, const struct segment *g, uint32_t link)
 {
-    struct vec3 low = m->position[0], high = low;
-    for (uint32_t i = 1; i < m->vertex_count; i++) {
-        const struct vec3 p = m->position[i];
-        low = v3(fminf(low.x, p.x), fminf(low.y, p.y), fminf(low.z, p.z));
-        high = v3(fmaxf(high.x, p.x), fmaxf(high.y, p.y), fmaxf(high.z, p.z));
-    }
-    if (!meets_box(g, low, high))
-        return false;
-    for (uint32_t i = 0; i < m->triangle_count; i++) {
+    const uint32_t count = link >> 24, first = link & 0xffffffu;
+    for (uint32_t i = first; i < first + count; i++) {
         const uint32_t *t = m->triangle[i];
         if (meets_triangle(g, m->position[t[0]], m->position[t[1]], m->position[t[2]]))
+            return true;
+    }
+    for (uint32_t i = first; !count && i < first + 2; i++) {
+        const struct tree_node *n = &m->nodes[i];
+        if (meets_box(g, v3(n->low[0], n->low[1], n->low[2]),
+                      v3(n->high[0], n->high[1], n->high[2])) &&
+            meets_mesh(m, g, n->link))
             return true;
     }
     return false;
@@ -66,7 +66,7 @@ static bool meets_item(const struct scene *s, const struct item *item, const str
 {
     const struct vec3 h = item->half;
     if (item->shape == SCENE_SHAPE_MESH)
-        return meets_mesh(&s->meshes[item->mesh], g);
+        return meets_mesh(&s->meshes[item->mesh], g, s->meshes[item->mesh].root);
     const float wide = item->shape == SCENE_SHAPE_CONE ? fmaxf(1, item->taper) : 1;
     const bool flat = item->shape == SCENE_SHAPE_QUAD || item->shape == SCENE_SHAPE_DISC;
     const struct vec3 r =
