@@ -87,6 +87,38 @@ static void meta_equals_pads(struct test_rng *rng)
     rig_close(&rig);
 }
 
+static bool has_meta(GstBuffer *buffer, const char *api)
+{
+    return gst_buffer_get_meta(buffer, g_type_from_name(api));
+}
+
+/** Planes go along with whole copies only, the origin with everything. */
+static void meta_rules(struct test_rng *rng)
+{
+    GstBuffer *whole, *copy, *part;
+    GType api;
+    struct rig rig;
+
+    (void)rng;
+    rig_open(&rig, "hsplanemux", NULL);
+    rig_side(&rig, "motion", "rg16f");
+    whole = push_all(&rig, 0);
+    api = g_type_from_name("GstHsFrameMetaAPI");
+    REQUIRE(gst_meta_api_type_has_tag(api, g_quark_from_string("video")));
+    REQUIRE(gst_meta_api_type_has_tag(api, g_quark_from_string("size")));
+    copy = gst_buffer_copy_deep(whole);
+    REQUIRE(has_meta(copy, "GstHsFrameMetaAPI"));
+    part = gst_buffer_copy_region(whole, GST_BUFFER_COPY_ALL, 8, 16);
+    REQUIRE(!has_meta(part, "GstHsFrameMetaAPI"));
+    // The copy holds the planes by itself.
+    gst_buffer_unref(whole);
+    REQUIRE(GST_IS_BUFFER(
+        ((GstHsFrameMeta *)gst_buffer_get_meta(copy, api))->planes[HSIO_PLANE_MOTION].buffer));
+    gst_buffer_unref(copy);
+    gst_buffer_unref(part);
+    rig_close(&rig);
+}
+
 /** A frame waits for its planes, whatever order they come in. */
 static void waits_for_planes(struct test_rng *rng)
 {
@@ -313,6 +345,7 @@ static void separate_histories(struct test_rng *rng)
 static const struct test_case cases[] = {
     {"planes matter", planes_matter},
     {"meta equals pads", meta_equals_pads},
+    {"meta rules", meta_rules},
     {"waits for planes", waits_for_planes},
     {"missing plane", missing_plane},
     {"missing plane is an error", missing_plane_is_an_error},

@@ -262,6 +262,87 @@ static gboolean extended(GstElement *pipeline)
     return value;
 }
 
+/** The error that a pipeline ends with. */
+static void require_failure(const char *text, const char *part)
+{
+    GstElement *pipeline;
+    GstBus *bus;
+    char *error;
+
+    rig_load("coreelements");
+    rig_load("videotestsrc");
+    pipeline = gst_parse_launch(text, NULL);
+    REQUIRE(pipeline);
+    bus = gst_element_get_bus(pipeline);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    error = rig_error(bus);
+    REQUIRE_MSG(error && strstr(error, part), "%s: %s", text, error ? error : "no error");
+    g_free(error);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(pipeline);
+}
+
+/** The sample ends at 16. */
+static void missing_frames(struct test_rng *rng)
+{
+    static const struct {
+        const char *policy;
+        int frames;
+    } policies[] = {{"skip", 1}, {"hold", 3}};
+    const char *root = getenv("HS_SOURCE_ROOT");
+    char *text;
+
+    (void)rng;
+    rig_init();
+    for (int i = 0; i < 2; i++) {
+        GstBuffer *first, *buffer;
+        GstHarness *h;
+
+        text = g_strdup_printf("hssequencesrc location=%s/samples/bridge/lr/bridge_####.exr "
+                               "start=16 stop=18 missing=%s",
+                               root, policies[i].policy);
+        h = open_source(text, "application/x-hindsight-plane");
+        first = gst_harness_pull(h);
+        for (int k = 1; k < policies[i].frames; k++) {
+            buffer = gst_harness_pull(h);
+            REQUIRE(rig_equal(first, buffer));
+            gst_buffer_unref(buffer);
+        }
+        for (bool ended = false; !ended;) {
+            GstEvent *event = gst_harness_pull_event(h);
+
+            REQUIRE(event);
+            ended = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
+            gst_event_unref(event);
+        }
+        REQUIRE_EQ(gst_harness_buffers_received(h), policies[i].frames);
+        gst_buffer_unref(first);
+        gst_harness_teardown(h);
+        g_free(text);
+    }
+    text = g_strdup_printf("hssequencesrc location=%s/samples/bridge/lr/bridge_####.exr start=16 "
+                           "stop=18 ! fakesink",
+                           root);
+    require_failure(text, "17");
+    g_free(text);
+}
+
+static void sink_refuses(struct test_rng *rng)
+{
+    (void)rng;
+    rig_init();
+    require_failure("videotestsrc num-buffers=2 ! video/x-raw,format=RGBA ! "
+                    "hssequencesink location=none/out.%04d.exr",
+                    "PNG only");
+    require_failure("videotestsrc num-buffers=2 ! video/x-raw,format=RGBA ! "
+                    "hssequencesink location=none/out.%04d.png",
+                    "can not be written");
+    require_failure("hstestsrc width=32 height=32 planes=false num-buffers=2 ! "
+                    "hsplanedemux plane=depth ! fakesink",
+                    "set plane to one of: color");
+}
+
 /** An application's device, made the stock way. */
 static GstVulkanDevice *on_create_device(GstVulkanInstance *instance, guint index, gpointer unused)
 {
@@ -360,6 +441,8 @@ static const struct test_case cases[] = {
     {"seeks while playing", seeks_while_playing},
     {"tee", tee},
     {"loops", loops},
+    {"missing frames", missing_frames},
+    {"sink refuses", sink_refuses},
     {"devices", devices},
 };
 TEST_MAIN(cases)
