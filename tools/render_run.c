@@ -326,7 +326,7 @@ static int run_workers(struct run *run, const struct hs_clip_params *settings)
             pthread_join(workers[i].thread, NULL);
     }
     const double seconds = tool_seconds() - start;
-    if (!err && !run->err)
+    if (!err && !run->err && !tool_interrupted())
         tool_info("%u clips, %u frames in %.2f s: %.0f frames a minute", r->seed_count - run->kept,
                   run->frames_done, seconds, 60 * run->frames_done / seconds);
     if (!err && !run->err && run->kept)
