@@ -87,7 +87,7 @@ def check_training(folder):
     planes = data.batch(pool, 2, varied=False)
     segment = train.Segment(training.net, planes, 5, options)
     history, losses = torch.zeros_like(segment.history), []
-    for _ in range(12):
+    for _ in range(8):
         training.steps += 20  # past the slow start
         losses.append(float(training.step(segment, planes, history, 0.3)[0]))
     print('loss', losses[0], 'to', losses[-1])
