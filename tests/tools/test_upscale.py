@@ -274,6 +274,33 @@ class Made(common.Case):
         self.fail_with(2, ["--plane takes NAME=PATTERN"], "upscale", self.path("c"), "-o", "x",
                        "--plane", "depths=a")
 
+    def test_vectors_of_other_kinds(self):
+        """The same movement told to the next frame, as UV, and at output size."""
+        kinds = {
+            "next": ((40, 64), (1.25, -0.5), ["motion.direction=next"]),
+            "uv": ((40, 64), (-1.25 / 64, 0.5 / 40), ["motion.unit=uv"]),
+            "display": ((80, 128), (-2.5, 1), ["motion.resolution=display"]),
+            "display uv": ((80, 128), (-1.25 / 64, 0.5 / 40),
+                           ["motion.resolution=display", "motion.unit=uv"]),
+        }
+        base = ["upscale", self.path("in"), "--quiet", "--overwrite", "--depth", "float"]
+        self.succeed(*base, "-o", self.path("plain"))
+        plain, _ = common.read_image(self.path("plain", "f_0005.exr"))
+        for name, (size, vector, settings) in kinds.items():
+            os.makedirs(self.path(name))
+            for number in range(1, 6):
+                common.write_exr(self.path(name, "m.%d.exr" % number), np.broadcast_to(
+                    np.float32(vector), (*size, 2)), ["motion.X", "motion.Y"])
+            args = ["--plane", "motion=" + self.path(name, "m.%d.exr")]
+            for setting in ["motion.sign_y=1", *settings]:
+                args += ["--set", setting]
+            self.succeed(*base, "-o", self.path("out " + name), *args)
+            got, _ = common.read_image(self.path("out " + name, "f_0005.exr"))
+            np.testing.assert_allclose(got, plain, atol=2e-3, err_msg=name)
+            self.succeed(*base, "-o", self.path("wrong"), *args, "--set", "motion.sign_x=-1")
+            wrong, _ = common.read_image(self.path("wrong", "f_0005.exr"))
+            self.assertGreater(np.abs(wrong - plain).max(), 0.02, name)
+
     def test_cuts_and_steps(self):
         whole = self.path("whole")
         self.succeed("upscale", self.path("in"), "-o", whole, "--reset-at", "3", "--quiet")
