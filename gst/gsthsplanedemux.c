@@ -29,9 +29,12 @@ struct _GstHsPlaneDemux {
     // Streaming thread:
     bool has_format;
     struct gst_hs_format format; ///< Of the colour.
-    GstCaps *caps;               ///< In use at the source pad.
-    bool found;                  ///< The plane has been there.
-    GQueue waiting;              ///< Sticky events that must come behind the first caps.
+    GstCaps *caps;               ///< In use at the source pad,
+    enum hsio_plane kind;        ///< chosen for this plane,
+    GstHsPlane chosen;           ///< of this form (no buffer), in images or not.
+    bool image;
+    bool found;     ///< The plane has been there.
+    GQueue waiting; ///< Sticky events that must come behind the first caps.
 };
 
 G_DEFINE_FINAL_TYPE(GstHsPlaneDemux, gst_hs_plane_demux, GST_TYPE_ELEMENT)
@@ -76,6 +79,23 @@ static GstCaps *choose_caps(GstHsPlaneDemux *self, enum hsio_plane kind, const G
                                       self->format.fps_d, "pixel-aspect-ratio", GST_TYPE_FRACTION,
                                       1, 1, "interlace-mode", G_TYPE_STRING, "progressive",
                                       "colorimetry", G_TYPE_STRING, "sRGB", NULL);
+}
+
+/** Whether caps must be chosen again; remembers what they are chosen for. */
+static bool renegotiate(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane)
+{
+    const bool image = gst_hs_image_of(plane->buffer);
+    const bool same = self->caps && self->kind == kind && self->image == image &&
+                      self->chosen.format == plane->format && self->chosen.width == plane->width &&
+                      self->chosen.height == plane->height;
+
+    if (same && !gst_pad_check_reconfigure(self->src))
+        return false;
+    self->kind = kind;
+    self->image = image;
+    self->chosen = *plane;
+    self->chosen.buffer = NULL;
+    return true;
 }
 
 static GstBuffer *paint(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane,
@@ -173,7 +193,8 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
         goto done;
     }
     self->found = true;
-    caps = choose_caps(self, kind, &plane);
+    caps = renegotiate(self, kind, &plane) ? choose_caps(self, kind, &plane)
+                                           : gst_caps_ref(self->caps);
     if (!self->caps || !gst_caps_is_equal(caps, self->caps)) {
         gst_pad_push_event(self->src, gst_event_new_caps(caps));
         gst_caps_replace(&self->caps, caps);
@@ -211,6 +232,8 @@ static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
         return gst_pad_event_default(pad, parent, event);
     gst_event_parse_caps(event, &caps);
     self->has_format = gst_hs_format_parse(&self->format, caps, HSIO_PLANE_COLOR);
+    // A new rate or transfer function, too, is told downstream.
+    self->chosen = (GstHsPlane){0};
     gst_event_unref(event);
     return self->has_format;
 }
