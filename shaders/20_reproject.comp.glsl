@@ -44,10 +44,10 @@ ivec2 pick_sample(vec2 uv)
     for (int j = 0; j < 2; j++) {
         for (int i = 0; i < 2; i++) {
             const ivec2 at = base + ivec2(i, j);
-            const vec2 away = vec2(at) + 0.5 + params.jitter.xy - uv;
+            const vec2 away = abs(vec2(at) + 0.5 + params.jitter.xy - uv);
             const ivec2 p = render_clamp(at);
             const float d = texelFetch(prep_depth, p, 0).r;
-            if (dot(away, away) < HS_TAAU_DILATE * HS_TAAU_DILATE &&
+            if (max(away.x, away.y) < HS_TAAU_DILATE &&
                 d < nearest * (1.0 - HS_TAAU_DILATE_DEPTH)) {
                 nearest = d;
                 best = p;

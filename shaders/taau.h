@@ -16,8 +16,9 @@
 #define HS_TAAU_DEPTH_TOLERANCE_FREE 0.03
 
 // reproject: an output pixel follows the nearest surface among the samples within this distance
-// (render px), if it is nearer by this share.
-#define HS_TAAU_DILATE 0.8
+// per axis (render px), if it is nearer by this share. A round reach would leave a comb of single
+// pixels along moving silhouettes.
+#define HS_TAAU_DILATE 0.6
 #define HS_TAAU_DILATE_DEPTH 0.02
 // Cubic kernels of the history and of the current frame.
 #define HS_TAAU_CUBIC_HISTORY (-0.75)

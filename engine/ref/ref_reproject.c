@@ -17,7 +17,7 @@ static void pick_sample(const struct hs_frame_params *p, const struct hs_ref_pla
     if (!hs_ref_has(p, HS_FRAME_DEPTH))
         return;
     const int bx = (int)floorf(u - jx - 0.5f), by = (int)floorf(v - jy - 0.5f);
-    const float reach = HS_REF_F(HS_TAAU_DILATE * HS_TAAU_DILATE);
+    const float reach = HS_REF_F(HS_TAAU_DILATE);
     float nearest = hs_ref_texel(depth, out[0], out[1])[0];
     for (int j = 0; j < 2; j++) {
         for (int i = 0; i < 2; i++) {
@@ -25,7 +25,7 @@ static void pick_sample(const struct hs_frame_params *p, const struct hs_ref_pla
             const float dy = (float)(by + j) + 0.5f + jy - v;
             const int x = hs_ref_clampi(bx + i, 0, w - 1), y = hs_ref_clampi(by + j, 0, h - 1);
             const float d = hs_ref_texel(depth, x, y)[0];
-            if (dx * dx + dy * dy < reach && d < nearest * HS_REF_F(1 - HS_TAAU_DILATE_DEPTH)) {
+            if (fmaxf(fabsf(dx), fabsf(dy)) < reach && d < nearest * HS_REF_F(1 - HS_TAAU_DILATE_DEPTH)) {
                 nearest = d;
                 out[0] = x;
                 out[1] = y;

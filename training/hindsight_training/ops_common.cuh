@@ -114,7 +114,7 @@ FN size_t pick_sample(const Frame &f, const Place &p)
         for (int i = 0; i < 2; i++) {
             const float dx = bx + i + 0.5f + p.jx - u, dy = by + j + 0.5f + p.jy - v;
             const size_t at = sample_of(f, p.b, by + j, bx + i);
-            if (dx * dx + dy * dy < 0.8f * 0.8f && f.depth[at] < nearest * 0.98f) {
+            if (fmaxf(fabsf(dx), fabsf(dy)) < 0.6f && f.depth[at] < nearest * 0.98f) {
                 nearest = f.depth[at];
                 best = at;
             }

@@ -105,7 +105,7 @@ def pick_sample(frame):
             sx = (base_x + i).clamp(0, width - 1)
             sy = (base_y + j).clamp(0, height - 1)
             depth = fetch(frame.depth, sy, sx)
-            better = ((dx * dx + dy * dy < K.DILATE * K.DILATE)
+            better = ((torch.maximum(dx.abs(), dy.abs()) < K.DILATE)
                       & (depth < nearest * (1 - K.DILATE_DEPTH)))
             nearest = torch.where(better, depth, nearest)
             x, y = torch.where(better, sx, x), torch.where(better, sy, y)
