@@ -12,8 +12,14 @@
 #define RIG_WIDTH 48
 #define RIG_HEIGHT 32
 
-/** Loads GStreamer and the plugin; skips the case where there is no Vulkan device. */
-void rig_init(void);
+/** Loads GStreamer and the plugin. False: there is no Vulkan device. */
+bool rig_ready(void);
+/** Skips the case without a device; a macro, for the jump is the test program's own. */
+#define rig_init()                         \
+    do {                                   \
+        if (!rig_ready())                  \
+            TEST_SKIP("no Vulkan device"); \
+    } while (0)
 
 /** Loads one of the system's plugins, such as "coreelements". False: it is not there. */
 bool rig_load(const char *plugin);
@@ -34,7 +40,12 @@ struct rig {
     GstHarness *colour, *depth, *motion; ///< Side pads: NULL until asked for.
     GstBus *bus;
 };
-void rig_open(struct rig *rig, const char *element, const char *out_caps);
+void rig_open_ready(struct rig *rig, const char *element, const char *out_caps);
+#define rig_open(rig, element, out_caps)          \
+    do {                                          \
+        rig_init();                               \
+        rig_open_ready((rig), element, out_caps); \
+    } while (0)
 void rig_close(struct rig *rig);
 GstHarness *rig_side(struct rig *rig, const char *kind, const char *format);
 /** A frame in, a frame out. */
