@@ -25,7 +25,8 @@ static void pick_sample(const struct hs_frame_params *p, const struct hs_ref_pla
             const float dy = (float)(by + j) + 0.5f + jy - v;
             const int x = hs_ref_clampi(bx + i, 0, w - 1), y = hs_ref_clampi(by + j, 0, h - 1);
             const float d = hs_ref_texel(depth, x, y)[0];
-            if (fmaxf(fabsf(dx), fabsf(dy)) < reach && d < nearest * HS_REF_F(1 - HS_TAAU_DILATE_DEPTH)) {
+            if (fmaxf(fabsf(dx), fabsf(dy)) < reach &&
+                d < nearest * HS_REF_F(1 - HS_TAAU_DILATE_DEPTH)) {
                 nearest = d;
                 out[0] = x;
                 out[1] = y;
