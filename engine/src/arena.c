@@ -57,6 +57,13 @@ static int create_view(struct hs_device *device, const struct hs_image_plan *pla
 static int allocate(struct hs_device *device, uint64_t bytes, uint32_t types,
                     struct hs_arena *arena)
 {
+    if (bytes > device->max_allocation_bytes) {
+        hs_log_message(&device->log, HS_LOG_ERROR,
+                       "out of memory: the planes need %.0f MiB, %s allocates at most %.0f at once",
+                       (double)bytes / (1 << 20), device->name,
+                       (double)device->max_allocation_bytes / (1 << 20));
+        return HS_ERR_NOMEM;
+    }
     // Device-local first; a driver may offer the images' types only elsewhere.
     for (int local = 1; local >= 0; local--) {
         for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {

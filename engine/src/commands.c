@@ -90,6 +90,19 @@ static void add_new(struct barriers *b, struct hs_own_image *image)
                              VK_ACCESS_2_TRANSFER_READ_BIT;
 }
 
+/** Whether an earlier plane of the frame lends the same image through a copy, too. */
+static bool lent_before(const struct hs_recording *rec, int plane)
+{
+    const struct hs_image *image = rec->planes[plane].image;
+    for (int i = 0; i < plane; i++) {
+        const struct hs_plane_use *use = &rec->planes[i];
+        if (use->copy && use->image->image == image->image && use->image->level == image->level &&
+            use->image->layer == image->layer)
+            return true;
+    }
+    return false;
+}
+
 static VkImageLayout copy_layout(VkImageLayout layout, VkImageLayout transfer)
 {
     return layout == VK_IMAGE_LAYOUT_GENERAL ? layout : transfer;
@@ -126,7 +139,7 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
         add_new(&b, &s->copies[i].image);
     for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
         const struct hs_plane_use *use = &rec->planes[i];
-        if (use->copy)
+        if (use->copy && !lent_before(rec, i))
             add_lent(&b, use->image, use->image->layout,
                      copy_layout(use->image->layout, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL),
                      HS_INPUT_STAGES, 0, TRANSFER, VK_ACCESS_2_TRANSFER_READ_BIT);
@@ -152,7 +165,7 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
               VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
     for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
         const struct hs_plane_use *use = &rec->planes[i];
-        if (use->copy)
+        if (use->copy && !lent_before(rec, i))
             add_lent(&b, use->image,
                      copy_layout(use->image->layout, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL),
                      use->image->layout, TRANSFER, 0, HS_INPUT_STAGES, 0);

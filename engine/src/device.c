@@ -161,9 +161,13 @@ int hs_device_import(const struct hs_device_params *params, struct hs_device **d
         err = check_enabled(d, params, &report);
     if (err)
         goto error;
-    VkPhysicalDeviceProperties2 p = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    VkPhysicalDeviceMaintenance3Properties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceProperties2 p = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &sizes};
     d->vk.GetPhysicalDeviceProperties2(d->physical_device, &p);
     d->limits = p.properties.limits;
+    d->max_allocation_bytes = sizes.maxMemoryAllocationSize;
     d->vk.GetPhysicalDeviceMemoryProperties(d->physical_device, &d->memory);
     hs_log_message(&d->log, HS_LOG_DEBUG, "imported %s (%s), matrices: f16 %s, int8 %s",
                    report.name, report.driver, d->matrix_f16 ? "yes" : "no",

@@ -14,6 +14,7 @@ struct hs_device {
     VkDevice device;
     VkPhysicalDeviceMemoryProperties memory;
     VkPhysicalDeviceLimits limits;
+    VkDeviceSize max_allocation_bytes;
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t queue_family;
     uint32_t timestamp_bits;

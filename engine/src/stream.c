@@ -13,6 +13,12 @@ static int check_params(struct hs_device *device, const struct hs_stream_params 
         p->out_height > MAX_SIZE)
         return hs_invalid(&device->log, "output size %ux%u is not within %d to %d pixels",
                           p->out_width, p->out_height, MIN_SIZE, MAX_SIZE);
+    const uint32_t most = device->limits.maxImageDimension2D;
+    if (p->out_width > most || p->out_height > most) {
+        hs_log_message(&device->log, HS_LOG_ERROR, "output size %ux%u: images of %s end at %u",
+                       p->out_width, p->out_height, device->name, most);
+        return HS_ERR_UNSUPPORTED;
+    }
     if (!p->max_render_width != !p->max_render_height)
         return hs_invalid(&device->log, "maximum render size %ux%u has one axis only",
                           p->max_render_width, p->max_render_height);

@@ -33,6 +33,10 @@ static void refused_streams(struct test_rng *rng)
         REQUIRE(!stream);
     }
     REQUIRE_EQ(hs_stream_create(NULL, &bad[0], &stream), HS_ERR_INVALID);
+    // More than the software driver allocates at once; other devices may have it.
+    const struct hs_stream_params huge = {.out_width = 16384, .out_height = 16384};
+    const int code = hs_stream_create(fx.model, &huge, &stream);
+    REQUIRE(code == 0 || code == HS_ERR_NOMEM || code == HS_ERR_UNSUPPORTED);
     hs_stream_destroy(&stream);
     hs_stream_destroy(NULL);
     fx_close(&fx);
@@ -63,6 +67,7 @@ CHANGE(output_format, f->output.format = VK_FORMAT_R32_UINT)
 CHANGE(undefined_layout, f->colour.layout = VK_IMAGE_LAYOUT_UNDEFINED)
 CHANGE(unknown_flags, f->motion.flags = 8)
 CHANGE(rectangle, f->colour.x = 1)
+CHANGE(small_reactive, (f->reactive = f->depth, f->reactive.height--))
 CHANGE(rectangle_wraps, f->colour.x = UINT32_MAX)
 CHANGE(huge_origin, (f->depth.x = UINT32_MAX - 10, f->depth.width = 0))
 CHANGE(small, f->render_width = 15)
@@ -97,6 +102,7 @@ static const struct change changes[] = {
     {"undefined layout", undefined_layout, HS_ERR_INVALID, "layout"},
     {"unknown flags", unknown_flags, HS_ERR_INVALID, "flags"},
     {"rectangle", rectangle, HS_ERR_INVALID, "fit"},
+    {"small reactive", small_reactive, HS_ERR_INVALID, "reactive"},
     {"rectangle wraps", rectangle_wraps, HS_ERR_INVALID, "fit"},
     {"huge origin", huge_origin, HS_ERR_INVALID, "origin"},
     {"small", small, HS_ERR_INVALID, "render size"},

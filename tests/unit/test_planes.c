@@ -364,7 +364,33 @@ static void layouts(struct test_rng *rng)
     fx_close(&fx);
 }
 
+/** One image lent as two planes, through copies, from a layout that has to change and come back. */
+static void one_image_twice(struct test_rng *rng)
+{
+    (void)rng;
+    struct fx_planes planes;
+    FX_OPEN(&fx, NULL, "taau");
+    fx_planes_create(&fx, RW, RH, OW, OH, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
+    const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    struct vkdev_image both =
+        fx_image(&fx, VK_FORMAT_R32_SFLOAT, RW, RH, VK_IMAGE_USAGE_SAMPLED_BIT, layout, NULL);
+    struct hs_stream *stream = fx_stream(&fx, OW, OH, RW, RH, 0);
+    for (int i = 0; i < FRAMES; i++) {
+        struct hs_frame frame = fx_planes_frame(&planes, i);
+        frame.depth = fx_plane(&both, layout);
+        frame.reactive = fx_plane(&both, layout);
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+    }
+    fx_wait(&fx);
+    free(fx_read(&fx, &both, layout));
+    hs_stream_destroy(&stream);
+    vkdev_image_destroy(&fx.dev, &both);
+    fx_planes_destroy(&fx, &planes);
+    fx_close(&fx);
+}
+
 static const struct test_case cases[] = {
+    {"one image twice", one_image_twice},
     {"validation is on", validation_is_on},
     {"direct equals copy", direct_equals_copy},
     {"output formats agree", output_formats_agree},

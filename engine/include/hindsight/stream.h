@@ -66,8 +66,9 @@ struct hs_stage_time {
  * Owns: the caller destroys it; the model must outlive it.
  * Thread: safe on one model.
  * Cost: allocates device memory and descriptors; submits nothing.
- * Errors: HS_ERR_INVALID sizes out of range; HS_ERR_UNSUPPORTED timestamps were asked for and the
- * queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
+ * Errors: HS_ERR_INVALID sizes out of range; HS_ERR_UNSUPPORTED the output is larger than the
+ * device's images can be, or timestamps were asked for and the queue family has none;
+ * HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
 int hs_stream_create(struct hs_model *model, const struct hs_stream_params *params,
@@ -88,7 +89,8 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
  * Thread: one at a time per stream.
  * Cost: allocates only when a combination of views, layouts or a plane's fallback is first met.
  * Errors: HS_ERR_INVALID a required plane is missing, a size, rectangle, ratio, layout or value is
- * out of range; HS_ERR_UNSUPPORTED a format is not accepted for its plane; HS_ERR_NOMEM;
+ * out of range; HS_ERR_UNSUPPORTED a format is not accepted for its plane, or planes
+ * went through copies in more than 24 combinations of plane and format; HS_ERR_NOMEM;
  * HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
