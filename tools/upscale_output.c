@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,8 +28,21 @@ static bool names_files(const char *output)
 
     if (stat(output, &status) == 0 && S_ISDIR(status.st_mode))
         return false;
-    return dot && (!strcmp(dot, ".exr") || !strcmp(dot, ".png") ||
+    return dot && (!strcasecmp(dot, ".exr") || !strcasecmp(dot, ".png") ||
                    hsio_format_from_name(dot + 1) > HSIO_FORMAT_NATIVE);
+}
+
+/** A place for a frame number is for files: a kind of file that is not known is a slip. */
+static int check_kind(const char *output)
+{
+    struct hsio_pattern pattern;
+    struct stat status;
+
+    if (names_files(output) || (stat(output, &status) == 0 && S_ISDIR(status.st_mode)) ||
+        hsio_pattern_parse(&pattern, base_name(output), NULL) < 0 || !pattern.numbered)
+        return 0;
+    tool_error("%s: unknown kind of file; .exr, .png or a raw format: .rgba16f, .rgba32f", output);
+    return HS_ERR_INVALID;
 }
 
 /** Like mkdir -p. */
@@ -78,6 +92,8 @@ int upscale_output_prepare(const struct upscale_request *request,
     struct hsio_pattern pattern;
     int file, err = output_folder(request->output, folder, sizeof(folder));
 
+    if (!err)
+        err = check_kind(request->output);
     if (!err && names_files(request->output)) {
         err = hsio_pattern_parse(&pattern, request->output, tool_log());
         if (!err && !pattern.numbered && info->frame_count > 1) {

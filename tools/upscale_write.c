@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "report.h"
 #include "upscale.h"
@@ -11,7 +12,7 @@ static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), n = strlen(end);
 
-    return length >= n && !strcmp(text + length - n, end);
+    return length >= n && !strcasecmp(text + length - n, end);
 }
 
 static int channel_count(const char *channels)

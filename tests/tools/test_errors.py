@@ -130,6 +130,18 @@ class Errors(common.Case):
         self.fail_with(1, ["replace its own input"], "upscale", self.path("in"), "-o",
                        self.path("in"))
 
+    def test_kind_of_output(self):
+        for name in ("o.####.EXR", "o.####.Png"):
+            out = self.path(name)
+            self.succeed("upscale", self.path("in"), "-o", out, "--end", 2)
+            self.assertTrue(os.path.isfile(out.replace("####", "0002")), name)
+            again = self.succeed("upscale", self.path("in"), "-o", out, "--end", 2)
+            self.assertIn("all 2 frames", again.stderr)
+        for name in ("o.####.jpg", "o.%d.tif", "o####"):
+            self.fail_with(1, [name, "unknown kind", ".exr, .png", ".rgba16f"], "upscale",
+                           self.path("in"), "-o", self.path(name))
+            self.assertFalse(os.path.exists(self.path(name)))
+
     def test_output_over_another_plane(self):
         for number in (1, 2):
             common.write_exr(self.path("c.%d.exr" % number),
