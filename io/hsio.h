@@ -570,6 +570,16 @@ struct hsio_write_options {
 int hsio_write(const char *path, int width, int height, const struct hsio_write_plane *planes,
                int count, const struct hsio_write_options *options, const struct hs_log *log);
 
+/**
+ * Tells whether `name` is a file that hsio_write() of a killed process left: gives the length of
+ * the name that it was to get, which `name` begins with; 0: it is no such file, or the process
+ * that writes it lives on this machine. Files of this process count as left: ask before writing.
+ *
+ * Thread: safe.
+ * Since: 1.
+ */
+size_t hsio_leftover_length(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

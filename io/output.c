@@ -1,14 +1,47 @@
 // SPDX-License-Identifier: MIT
 #include "internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Steps back over a decimal number as "%ld" and "%u" write it, and over the mark before it. */
+static const char *step_back(const char *name, const char *end, char mark)
+{
+    const char *p = end;
+
+    while (p > name && isdigit((unsigned char)p[-1]))
+        p--;
+    if (p == end || end - p > 10 || (*p == '0' && end - p > 1) || p == name || p[-1] != mark)
+        return NULL;
+    return p - 1;
+}
+
+size_t hsio_leftover_length(const char *name)
+{
+    const size_t length = strlen(name), tail = strlen(".part");
+    const char *dot = NULL, *end = name + (length > tail ? length - tail : 0);
+    long process;
+
+    if (!strcmp(end, ".part"))
+        dot = step_back(name, end, '-');
+    if (dot)
+        dot = step_back(name, dot, '.');
+    if (!dot || dot == name)
+        return 0;
+    process = strtol(dot + 1, NULL, 10);
+    // The number of a process that ended may be ours now.
+    if (process != (long)getpid() && (kill((pid_t)process, 0) == 0 || errno != ESRCH))
+        return 0;
+    return (size_t)(dot - name);
+}
 
 int hsio_output_open(struct hsio_output *out, const char *path, const struct hs_log *log)
 {

@@ -78,6 +78,8 @@ int upscale_output_name(const struct upscale_request *request,
                         const struct hsio_frame_info *frame, char **path);
 /** 1: there and of that size; 0: not there or damaged; negative: of another size. */
 int upscale_output_finished(const char *path, int width, int height);
+/** Removes what a killed run left of the frames that are to be written. */
+void upscale_output_clear(const struct upscale_request *request, const struct upscale_plan *plan);
 
 /** A frame that has been read. */
 struct upscale_input {

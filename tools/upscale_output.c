@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Names of output files, and whether they can be or have been written.
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,4 +243,38 @@ int upscale_output_finished(const char *path, int width, int height)
     }
     hsio_file_desc_free(&desc);
     return finished;
+}
+
+static bool is_written(const struct upscale_plan *plan, const char *name, size_t length)
+{
+    for (int i = 0; i < plan->item_count; i++) {
+        const char *base = base_name(plan->items[i].path);
+
+        if (plan->items[i].write && strlen(base) == length && !memcmp(base, name, length))
+            return true;
+    }
+    return false;
+}
+
+void upscale_output_clear(const struct upscale_request *request, const struct upscale_plan *plan)
+{
+    char folder[PATH_BYTES], path[PATH_BYTES + 256];
+    const struct dirent *entry;
+    DIR *dir = NULL;
+    int count = 0;
+
+    if (plan->item_count && output_folder(request->output, folder, sizeof(folder)) == 0)
+        dir = opendir(folder);
+    while (dir && (entry = readdir(dir))) {
+        size_t length = hsio_leftover_length(entry->d_name);
+
+        if (!length || !is_written(plan, entry->d_name, length))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        count += unlink(path) == 0;
+    }
+    if (dir)
+        closedir(dir);
+    if (count)
+        tool_info("%d unfinished files of a run that was killed are removed", count);
 }

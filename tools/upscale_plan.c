@@ -245,6 +245,8 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
         err = upscale_output_prepare(request, &plan->info);
     if (!err)
         err = scan_all(request, plan);
+    if (!err)
+        upscale_output_clear(request, plan);
     if (!err && plan->item_count && !plan->setup.planes[HSIO_PLANE_COLOR].present) {
         tool_error("no frame of %s can be read", plan->info.location);
         err = HS_ERR_FORMAT;

@@ -2,6 +2,7 @@
 """Interrupted and killed runs of hindsight upscale, and how they go on."""
 import os
 import signal
+import subprocess
 import time
 
 import common
@@ -63,7 +64,31 @@ class Resume(common.Case):
         self.assert_same_as_whole()
         for name, stamp in times.items():
             self.assertEqual(os.stat(self.path("out", name)).st_mtime_ns, stamp, name)
+        self.assert_no_leftovers("out")
         self.assertIn("all 60 frames", self.succeed(*self.command()).stderr)
+
+    def test_leftovers_are_removed(self):
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        os.mkdir(self.path("out"))
+        live = "f_0002.exr.%d-0.part" % os.getpid()
+        kept = [live, "f_0002.exr.part", "f_0002.exr.0%d-1.part" % dead.pid,
+                "f_0002.exr.%d-.part" % dead.pid, "f_0002.exr.%d-1.part2" % dead.pid,
+                "f_0009.exr.%d-1.part" % dead.pid, "g_0002.exr.%d-1.part" % dead.pid,
+                "f_0001.exr.%d-0.part" % dead.pid]
+        common.shutil.copy(os.path.join(self.whole, "f_0001.exr"), self.path("out"))
+        ours = ["f_0002.exr.%d-%d.part" % (dead.pid, n) for n in (0, 17)]
+        for name in kept + ours:
+            with open(self.path("out", name), "w", encoding="utf-8") as file:
+                file.write("x")
+        result = self.succeed(*self.command("--end", 3))
+        self.assertIn("2 unfinished files", result.stderr)
+        self.assertEqual(self.names("out"),
+                         sorted(kept + ["f_%04d.exr" % n for n in (1, 2, 3)]))
+        # Frame 1 is written again now.
+        self.succeed(*self.command("--end", 3, "--overwrite"))
+        self.assertEqual(self.names("out"),
+                         sorted(kept[:-1] + ["f_%04d.exr" % n for n in (1, 2, 3)]))
 
     def test_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM):
