@@ -29,6 +29,29 @@ int upscale_convention_make(const struct upscale_request *request, struct hsio_c
     return err;
 }
 
+/** A range that misses the whole sequence, or runs backwards, is told in the options' words. */
+static int check_range(const struct upscale_request *request, const struct hsio_sequence_info *info)
+{
+    const struct hsio_options *range = &request->sequence;
+    const char *option = NULL;
+
+    if (request->has_start && request->has_end && range->first > range->last) {
+        tool_error("--start %lld comes after --end %lld", (long long)range->first,
+                   (long long)range->last);
+        return HS_ERR_INVALID;
+    }
+    if (request->has_start && range->first > info->last)
+        option = "start";
+    else if (request->has_end && range->last < info->first)
+        option = "end";
+    if (!option)
+        return 0;
+    tool_error("--%s %lld leaves no frame: %s has the frames %lld to %lld", option,
+               (long long)(*option == 's' ? range->first : range->last), info->location,
+               (long long)info->first, (long long)info->last);
+    return HS_ERR_INVALID;
+}
+
 /** Ranges may be open at either end; the sequence itself tells the other one. */
 static int open_sequence(const struct upscale_request *request, const struct hsio_convention *conv,
                          struct hsio_sequence **seq)
@@ -48,7 +71,10 @@ static int open_sequence(const struct upscale_request *request, const struct hsi
         options.has_range = true;
         options.first = request->has_start ? options.first : info.first;
         options.last = request->has_end ? options.last : info.last;
+        err = check_range(request, &info);
         hsio_sequence_close(seq);
+        if (err < 0)
+            return err;
     }
     return hsio_sequence_open(request->input, conv, &options, tool_log(), seq);
 }

@@ -130,6 +130,16 @@ class Errors(common.Case):
         self.fail_with(1, ["replace its own input"], "upscale", self.path("in"), "-o",
                        self.path("in"))
 
+    def test_range_without_frames(self):
+        for option, value in (("--start", 7), ("--end", 0)):
+            self.fail_with(1, ["%s %d leaves no frame" % (option, value), self.path("in"),
+                               "the frames 1 to 6"], *self.command(option, value))
+        self.fail_with(1, ["--start 4 comes after --end 2"],
+                       *self.command("--start", 4, "--end", 2))
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.succeed(*self.command("--start", 6))
+        self.assertEqual(self.names("out"), ["f_0006.exr"])
+
     def test_kind_of_output(self):
         for name in ("o.####.EXR", "o.####.Png"):
             out = self.path(name)
