@@ -118,7 +118,7 @@ static int open_sequence(const struct compare *cmp, const char *location, const 
 }
 
 /** "name=location", or a location alone, which goes by the name "out". */
-static int open_candidate(struct compare *cmp, const char *text)
+static int name_candidate(struct compare *cmp, const char *text)
 {
     struct compare_candidate *candidate = &cmp->candidates[cmp->candidate_count];
     const char *equal = strchr(text, '=');
@@ -131,8 +131,15 @@ static int open_candidate(struct compare *cmp, const char *text)
         snprintf(candidate->name, sizeof(candidate->name), "%.*s", (int)(equal - text), text);
         candidate->location = equal + 1;
     }
+    for (int i = 0; i < cmp->candidate_count; i++) {
+        if (!strcmp(cmp->candidates[i].name, candidate->name)) {
+            tool_error("%s and %s both go by the name \"%s\"; NAME=OUT gives them names",
+                       cmp->candidates[i].location, candidate->location, candidate->name);
+            return HS_ERR_INVALID;
+        }
+    }
     cmp->candidate_count++;
-    return open_sequence(cmp, candidate->location, "auto", &candidate->seq);
+    return 0;
 }
 
 /** Index of a frame number, or -1. */
@@ -270,6 +277,31 @@ static int measure_frame(struct compare *cmp, int row)
     return err;
 }
 
+/** Without a frame there is no mean. */
+static int check_counted(const struct compare *cmp)
+{
+    for (int k = 0; k < cmp->candidate_count; k++) {
+        const struct compare_candidate *candidate = &cmp->candidates[k];
+        int row = cmp->row_count - 1;
+
+        while (row >= 0 && find_frame(candidate->seq, cmp->numbers[row]) < 0)
+            row--;
+        if (row < 0) {
+            tool_error("no frame of %s has a reference in %s", candidate->location,
+                       cmp->ref_location);
+            return HS_ERR_INVALID;
+        }
+        if (cmp->numbers[row] < cmp->first_counted) {
+            tool_error("--skip %lld leaves no frame of %s: the means begin with frame %lld, the "
+                       "last one that has a reference is %lld",
+                       (long long)cmp->skip, candidate->location, (long long)cmp->first_counted,
+                       (long long)cmp->numbers[row]);
+            return HS_ERR_INVALID;
+        }
+    }
+    return 0;
+}
+
 /** Lists the reference frames that at least one candidate has. */
 static int list_frames(struct compare *cmp)
 {
@@ -288,11 +320,6 @@ static int list_frames(struct compare *cmp)
         if (found)
             cmp->numbers[cmp->row_count++] = number;
     }
-    if (!cmp->row_count) {
-        tool_error("no frame of %s has a reference in %s", cmp->candidates[0].location,
-                   cmp->ref_location);
-        return HS_ERR_INVALID;
-    }
     for (int k = 0; k < cmp->candidate_count; k++) {
         cmp->candidates[k].rows = calloc((size_t)cmp->row_count, sizeof(struct compare_row));
         if (!cmp->candidates[k].rows)
@@ -300,16 +327,15 @@ static int list_frames(struct compare *cmp)
     }
     hsio_sequence_info(cmp->candidates[0].seq, &info);
     cmp->first_counted = info.first + cmp->skip;
-    return 0;
+    return check_counted(cmp);
 }
 
-static int run(struct compare *cmp, char **arguments, int count)
+static int run(struct compare *cmp)
 {
     int err = 0;
 
-    cmp->ref_location = arguments[count - 1];
-    for (int i = 0; !err && i < count - 1; i++)
-        err = open_candidate(cmp, arguments[i]);
+    for (int i = 0; !err && i < cmp->candidate_count; i++)
+        err = open_sequence(cmp, cmp->candidates[i].location, "auto", &cmp->candidates[i].seq);
     if (!err)
         err = open_sequence(cmp, cmp->ref_location, "auto", &cmp->ref_seq);
     if (!err && cmp->motion_location)
@@ -361,7 +387,12 @@ int tool_compare(int argc, char **argv)
 
     if (err)
         return err < 0 ? TOOL_EXIT_USAGE : TOOL_EXIT_DONE;
-    err = run(&cmp, usage.arguments, usage.argument_count);
+    cmp.ref_location = usage.arguments[usage.argument_count - 1];
+    for (int i = 0; i < usage.argument_count - 1; i++) {
+        if (name_candidate(&cmp, usage.arguments[i]) < 0)
+            return TOOL_EXIT_USAGE;
+    }
+    err = run(&cmp);
     finish(&cmp);
     return err < 0 ? TOOL_EXIT_FAILED : TOOL_EXIT_DONE;
 }

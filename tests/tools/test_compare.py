@@ -87,6 +87,25 @@ class Compare(common.Case):
         self.assertEqual(got["results"]["out"]["frames"], 2)
         self.assertAlmostEqual(got["psnr_out"], np.mean(whole[2:]), delta=1e-6)
 
+    def test_skip_leaves_no_frame(self):
+        self.assertEqual(self.measure("--skip", 4)["results"]["out"]["frames"], 1)
+        result = self.fail_with(1, ["--skip 5 leaves no frame", self.path("out"), "frame 6"],
+                                "compare", self.path("out"), self.path("ref"), "--skip", 5,
+                                "--json", "-")
+        self.assertEqual(result.stdout, "")
+        # One of two OUTs is short.
+        os.mkdir(self.path("short"))
+        common.write_exr(self.path("short", "a.0001.exr"), self.ref[1])
+        self.fail_with(1, ["--skip 1 leaves no frame", self.path("short")], "compare",
+                       self.path("out"), "short=" + self.path("short"), self.path("ref"),
+                       "--skip", 1)
+
+    def test_two_of_one_name(self):
+        for names in (("", ""), ("a=", "a="), ("out=", "")):
+            self.fail_with(2, [self.path("out"), self.path("motion"), "both go by the name"],
+                           "compare", names[0] + self.path("out"),
+                           names[1] + self.path("motion"), self.path("ref"))
+
     def test_names_and_json_file(self):
         result = self.succeed("compare", "one=" + self.path("out"), "two=" + self.path("ref"),
                               self.path("ref"), "--json", self.path("m.json"))
