@@ -275,6 +275,25 @@ static void warn_of_slips(const struct place *p, json_t *object, const char *con
     }
 }
 
+static int get_near(const struct place *p, const json_t *v, struct hsio_entry *e)
+{
+    const int result = get_float(p, "near", v, &e->near, &e->has_near);
+
+    return !result && e->near < 0 ? wrong(p, "near", "a number, 0 or above", v) : result;
+}
+
+/* In a frame it may be the name of a plane, too. */
+static int get_exposure(const struct place *p, const json_t *v, struct hsio_entry *e)
+{
+    int result = 0;
+
+    if (json_is_number(v))
+        result = get_float(p, "exposure", v, &e->exposure, &e->has_exposure);
+    else if (p->where[0])
+        return 0;
+    return !result && !(e->exposure > 0) ? wrong(p, "exposure", "a number above 0", v) : result;
+}
+
 /* Keys that hold for all frames unless a frame has its own. */
 static int get_common(const struct place *p, json_t *object, struct hsio_entry *e)
 {
@@ -282,11 +301,11 @@ static int get_common(const struct place *p, json_t *object, struct hsio_entry *
     int result = 0;
 
     if (!result && (v = json_object_get(object, "near")))
-        result = get_float(p, "near", v, &e->near, &e->has_near);
+        result = get_near(p, v, e);
     if (!result && (v = json_object_get(object, "far")))
         result = get_far(p, "far", v, &e->far, &e->has_far);
-    if (!result && json_is_number(v = json_object_get(object, "exposure")))
-        result = get_float(p, "exposure", v, &e->exposure, &e->has_exposure);
+    if (!result && (v = json_object_get(object, "exposure")))
+        result = get_exposure(p, v, e);
     if (!result && (v = json_object_get(object, "sharpness")))
         result = get_float(p, "sharpness", v, &e->sharpness, &e->has_sharpness);
     if (!result && json_object_get(object, "width") && json_object_get(object, "height"))
@@ -324,7 +343,7 @@ static int get_planes(const struct place *p, json_t *object, const char *folder,
         if (!v || (i == HSIO_PLANE_EXPOSURE && json_is_number(v)))
             continue;
         result = get_plane(p, key, v, folder, &e->planes[i]);
-        *lists = true;
+        *lists |= i != HSIO_PLANE_EXPOSURE;
     }
     return result;
 }
@@ -394,6 +413,12 @@ static int get_frames(struct place *p, json_t *root, const char *folder, struct 
         result = get_frame(p, frame, folder, &d->entries[i], &d->lists_files);
         if (i < 1)
             warn_of_slips(p, frame, frame_keys);
+    }
+    for (int i = 0; i < d->count && !result && !d->lists_files; i++) {
+        snprintf(p->where, sizeof(p->where), "frames[%d].", i);
+        if (d->entries[i].planes[HSIO_PLANE_EXPOSURE].path)
+            result = wrong(p, "exposure", "a number above 0, as no planes are listed",
+                           json_object_get(json_array_get(frames, (size_t)i), "exposure"));
     }
     p->where[0] = 0;
     if (result || d->lists_files)

@@ -96,6 +96,14 @@ class Errors(common.Case):
         with open(self.path("in", "frames.json"), "w", encoding="utf-8") as file:
             json.dump(content, file)
 
+    def test_camera_data_out_of_range(self):
+        for key, value in (("exposure", "auto"), ("exposure", -1), ("exposure", 0), ("near", -1)):
+            for content, where in (({key: value, "frames": []}, key),
+                                   ({"frames": [{"frame": 1, key: value}]}, "frames[0]." + key)):
+                self.write_json(content)
+                self.fail_with(1, ["frames.json: key " + where + ": expected a number"],
+                               *self.command())
+
     def test_planes_are_missing_on_the_way(self):
         common.write_exr(self.path("in", "f_0003.exr"),
                          common.moving_frame(3, 64, 40)[..., :4], common.BLENDER[:4])
