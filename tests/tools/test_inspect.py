@@ -42,6 +42,9 @@ class Inspect(common.Case):
     def test_presets_and_keys(self):
         self.assertIn("blender", self.succeed("inspect", "--presets").stdout)
         self.assertIn("motion.scale_x", self.succeed("inspect", common.SAMPLE, "--keys").stdout)
+        self.assertRegex(self.succeed("inspect", common.SAMPLE, "--keys", "--convention",
+                                      "unreal").stdout,
+                         r"depth\.unit_m +0\.01 +metres per unit: a note")
 
 
 class Bench(common.Case):
