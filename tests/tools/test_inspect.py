@@ -40,7 +40,11 @@ class Inspect(common.Case):
             self.assertRegex(text, r"(yes|no) +16-bit float matrices")
 
     def test_presets_and_keys(self):
-        self.assertIn("blender", self.succeed("inspect", "--presets").stdout)
+        presets = self.succeed("inspect", "--presets").stdout
+        self.assertIn("blender", presets)
+        # Those that come from documentation alone say so.
+        self.assertEqual(presets.count("unverified"), 7)
+        self.assertNotIn("probe", presets)
         self.assertIn("motion.scale_x", self.succeed("inspect", common.SAMPLE, "--keys").stdout)
         self.assertRegex(self.succeed("inspect", common.SAMPLE, "--keys", "--convention",
                                       "unreal").stdout,
