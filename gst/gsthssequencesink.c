@@ -108,7 +108,8 @@ static gboolean start(GstBaseSink *base)
         gst_hs_log_post(&self->log, GST_ELEMENT(self), err, "location can not be used");
         return FALSE;
     }
-    self->png = g_str_has_suffix(location, ".png");
+    const gsize length = strlen(location);
+    self->png = length >= 4 && !g_ascii_strcasecmp(location + length - 4, ".png");
     self->written = 0;
     return TRUE;
 }

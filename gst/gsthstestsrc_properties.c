@@ -187,7 +187,7 @@ void gst_hs_test_src_class_init_properties(GObjectClass *class)
             "Move the sample within the pixel from frame to frame", TRUE, flags);
     INSTALL(PROP_STILL, boolean, "still", "Still", "Nothing moves but the jitter", FALSE, flags);
     INSTALL(PROP_SPEED, double, "speed", "Speed", "Multiplies the speed of everything that moves",
-            0.001, 1000, 1, flags);
+            0.001, 100, 1, flags);
     INSTALL(PROP_PLANES, boolean, "planes", "Planes",
             "Give depth, motion, normal, albedos and hit distance along", TRUE, flags);
     INSTALL(PROP_IS_LIVE, boolean, "is-live", "Is live", "Behave like a camera", FALSE, flags);

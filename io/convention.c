@@ -332,6 +332,10 @@ int hsio_convention_assign(struct hsio_convention *conv, const char *key, const 
         snprintf(error, error_size, "unknown convention key \"%s\"; near ones: %s", key, near);
         return HS_ERR_INVALID;
     }
+    if (!value) {
+        snprintf(error, error_size, "%s: there is no value", key);
+        return HS_ERR_INVALID;
+    }
     if (!strcmp(keys[index].name, "preset"))
         return fill_preset(conv, value, error, error_size);
     result = set_value(conv, &keys[index], value, error, error_size);
@@ -345,7 +349,7 @@ int hsio_convention_assign(struct hsio_convention *conv, const char *key, const 
 
 int hsio_convention_preset(struct hsio_convention *conv, const char *name, const struct hs_log *log)
 {
-    return hsio_convention_set(conv, "preset", name, log);
+    return hsio_convention_set(conv, "preset", name ? name : "auto", log);
 }
 
 int hsio_convention_set(struct hsio_convention *conv, const char *key, const char *value,

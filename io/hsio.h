@@ -192,7 +192,7 @@ const char *hsio_preset_name(int index);
 const char *hsio_preset_text(int index);
 
 /**
- * Fills a convention from a preset.
+ * Fills a convention from a preset; NULL means `auto`.
  *
  * `auto` fills in `raw` under the name `auto`; hsio_sequence_open() then looks at the first file
  * and takes the preset that fits, keeping the keys that were set by hsio_convention_set().

@@ -53,6 +53,10 @@ static void overrides(struct test_rng *rng)
         char text[HSIO_PATTERN_BYTES];
         int result;
 
+        REQUIRE_EQ(hsio_convention_preset(&conv, NULL, &io_log), 0);
+        REQUIRE_STR(conv.preset, "auto");
+        REQUIRE_EQ(hsio_convention_set(&conv, "depth.kind", NULL, &io_log), HS_ERR_INVALID);
+        REQUIRE_EQ(hsio_convention_set(&conv, "preset", NULL, &io_log), HS_ERR_INVALID);
         REQUIRE_EQ(hsio_convention_preset(&conv, "raw", &io_log), 0);
         before = conv;
         io_log_clear();
