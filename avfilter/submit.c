@@ -293,8 +293,11 @@ static int record(struct hs_avfilter *f, struct hs_av_slot *slot,
         return hs_av_vk_error(f, result, "vkBeginCommandBuffer");
     record_inputs(f, slot, planes);
     err = hs_stream_record(f->stream, frame, slot->cmd);
-    if (err < 0)
+    if (err < 0) {
+        // One that is still recording could not be begun again.
+        f->vk.EndCommandBuffer(slot->cmd);
         return hs_av_error(err);
+    }
     f->broken = true;
     if (planes[HS_AV_OUTPUT].own)
         record_download(f, slot, &planes[HS_AV_OUTPUT]);

@@ -374,14 +374,17 @@ static void dynamic_resolution(struct test_rng *rng)
     }
     hs_avfilter_free(&filter);
     filter = rig_filter(&rig, "scale=1.5");
-    for (int i = 0; i < 3; i += 2) {
-        AVFrame *colour = rig_colour(AV_PIX_FMT_RGBA, sizes[i][0], sizes[i][1], i);
+    // Refused twice: the first must not spoil what comes after it.
+    for (int i = 0; i < 4; i++) {
+        const bool fits = i == 0 || i == 3;
+        const int *size = sizes[fits ? 0 : 2];
+        AVFrame *colour = rig_colour(AV_PIX_FMT_RGBA, size[0], size[1], i);
         const AVFrame *inputs[HS_AVFILTER_INPUTS] = {colour};
 
         if (i == 0)
             REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), 0);
         av_frame_unref(out);
-        if (i == 0)
+        if (fits)
             REQUIRE_EQ(hs_avfilter_run(filter, inputs, out), 0);
         else
             REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL),
