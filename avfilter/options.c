@@ -76,7 +76,7 @@ const AVClass *hs_avfilter_get_class(void)
 
 int hs_av_convention_make(struct hs_avfilter *f)
 {
-    int err = hsio_convention_preset(&f->conv, f->convention, &f->log);
+    int err = hsio_convention_preset(&f->conv, f->convention ? f->convention : "raw", &f->log);
     char *changes, *state = NULL, *change;
 
     if (err < 0)

@@ -72,6 +72,13 @@ static void wrong_options(struct test_rng *rng)
                   "line 3: jitter takes 2 numbers");
     REQUIRE_ERROR(open_with_file(&rig, "jitter=0 0\n"), AVERROR(EINVAL), "time is missing");
     REQUIRE_ERROR(open_with_file(&rig, "time=0;size=3\n"), AVERROR(EINVAL), "size");
+    // Texts without a value are as if they had not been set.
+    for (int i = 0; i < 4; i++) {
+        static const char *const texts[] = {"model", "convention", "convention_changes", "frames"};
+
+        REQUIRE_EQ(open_with(&rig, texts[i], NULL), 0);
+    }
+    REQUIRE_EQ(rig_said().errors, 0);
     // A device of another kind can be allocated without being there.
     other = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_DRM);
     filter = hs_avfilter_alloc();
