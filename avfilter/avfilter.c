@@ -418,7 +418,7 @@ static int make_output(struct hs_avfilter *f, AVFrame *out)
     return av_frame_get_buffer(out, 0);
 }
 
-/** Everything about colour but what holds only at its size. */
+/** Everything about colour but what holds only at its size, and nothing of an earlier frame. */
 static int copy_properties(const struct hs_avfilter *f, const AVFrame *colour, AVFrame *out)
 {
     static const enum AVFrameSideDataType by_size[] = {
@@ -427,8 +427,12 @@ static int copy_properties(const struct hs_avfilter *f, const AVFrame *colour, A
         AV_FRAME_DATA_VIDEO_ENC_PARAMS,  AV_FRAME_DATA_DETECTION_BBOXES,
         AV_FRAME_DATA_FILM_GRAIN_PARAMS, AV_FRAME_DATA_VIDEO_HINT,
     };
-    int err = av_frame_copy_props(out, colour);
+    int err;
 
+    av_dict_free(&out->metadata);
+    while (out->nb_side_data)
+        av_frame_remove_side_data(out, out->side_data[0]->type);
+    err = av_frame_copy_props(out, colour);
     for (size_t i = 0; i < FF_ARRAY_ELEMS(by_size); i++)
         av_frame_remove_side_data(out, by_size[i]);
     out->crop_left = out->crop_right = out->crop_top = out->crop_bottom = 0;

@@ -269,8 +269,15 @@ static void properties_are_carried(struct test_rng *rng)
     REQUIRE_STR(av_dict_get(out->metadata, "scene", NULL, 0)->value, "bridge");
     REQUIRE(!av_frame_get_side_data(out, AV_FRAME_DATA_REGIONS_OF_INTEREST));
     REQUIRE(av_frame_get_side_data(out, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL));
+    // A second frame into the same output leaves nothing of the first.
+    av_dict_set(&colour->metadata, "scene", NULL, 0);
+    av_dict_set(&colour->metadata, "shot", "2", 0);
+    REQUIRE_EQ(hs_avfilter_run(filter, (const AVFrame *const[HS_AVFILTER_INPUTS]){colour}, out), 0);
+    REQUIRE_EQ(out->nb_side_data, 1);
+    REQUIRE(!av_dict_get(out->metadata, "scene", NULL, 0));
+    REQUIRE_STR(av_dict_get(out->metadata, "shot", NULL, 0)->value, "2");
     REQUIRE_EQ(av_opt_get_int(filter, "frame_count", 0, &count), 0);
-    REQUIRE_EQ(count, 1);
+    REQUIRE_EQ(count, 2);
     av_frame_free(&colour);
     av_frame_free(&out);
     hs_avfilter_free(&filter);
