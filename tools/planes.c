@@ -2,20 +2,19 @@
 // hindsight planes: the planes of a sequence as raw video, for programs that cannot read our files.
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "hsio.h"
+#include "interrupt.h"
 #include "options.h"
+#include "planes.h"
 #include "report.h"
 #include "tool.h"
 
 #define MAX_SETTINGS 32
-#define PATH_BYTES 2048
 
 enum {
     OPT_OUTPUT,
@@ -35,8 +34,10 @@ static const struct tool_option options[] = {
      "them, frames.txt with the values of each frame, and inputs.txt with sizes and formats. "
      "Required."},
     {"pipe", 0, NULL,
-     "Makes the planes named pipes, and ends when all of them have been read. inputs.txt appears "
-     "when they are there."},
+     "Makes the planes named pipes, and ends when all of them have been read, or when a reader "
+     "goes "
+     "away. inputs.txt appears when they are there; they go at the end. Files of their names are "
+     "never replaced."},
     {"rate", 'r', "N", "Frames per second, for the times in frames.txt. Default 24."},
     {"convention", 'c', "NAME", "auto or a preset. Default auto."},
     {"set", 0, "KEY=VALUE", "Changes one key of the convention."},
@@ -54,32 +55,6 @@ struct planes {
     struct hsio_options sequence;
     double rate;
     bool pipe, quiet;
-};
-
-/** What a plane is called and how it is written: planes of floats, as FFmpeg has them. */
-static const struct {
-    enum hsio_plane plane;
-    const char *name, *format;
-    enum hsio_format read;
-    int channels[4]; ///< Written in this order; -1: zeros.
-    int count;
-} kinds[] = {
-    {HSIO_PLANE_COLOR, "colour", "gbrapf32le", HSIO_FORMAT_RGBA32F, {1, 2, 0, 3}, 4},
-    {HSIO_PLANE_DEPTH, "depth", "grayf32le", HSIO_FORMAT_R32F, {0}, 1},
-    {HSIO_PLANE_MOTION, "motion", "gbrpf32le", HSIO_FORMAT_RG32F, {1, -1, 0}, 3},
-    {HSIO_PLANE_REACTIVE, "reactive", "grayf32le", HSIO_FORMAT_R32F, {0}, 1},
-};
-#define KIND_COUNT ((int)(sizeof(kinds) / sizeof(kinds[0])))
-
-/** One plane on its way out, in a thread of its own: readers of pipes come in any order. */
-struct writer {
-    const struct hsio_sequence *seq;
-    int kind, frames, width, height;
-    bool present, started;
-    bool half; ///< Colour of half floats goes as it is: interleaved.
-    char path[PATH_BYTES];
-    pthread_t thread;
-    int err;
 };
 
 static int take_plane(struct planes *p, const char *value)
@@ -137,93 +112,6 @@ static int take(void *priv, int row, const char *value)
     }
 }
 
-static int io_error(const char *path)
-{
-    tool_error("%s: %s", path, strerror(errno));
-    return HS_ERR_IO;
-}
-
-/** Pixels in the order of `kinds`, one float plane after the other. */
-static void split(const float *pixels, int kind, size_t count, float *to)
-{
-    const int stored = hsio_format_channels(kinds[kind].read);
-
-    for (int c = 0; c < kinds[kind].count; c++, to += count) {
-        const int from = kinds[kind].channels[c];
-
-        for (size_t i = 0; i < count; i++)
-            to[i] = from < 0 ? 0 : pixels[i * (size_t)stored + (size_t)from];
-    }
-}
-
-static int read_plane(const struct writer *w, int index, float *pixels, size_t bytes)
-{
-    const struct hsio_plane_info *plane;
-    struct hsio_frame *frame = NULL;
-    int err = hsio_frame_open(w->seq, index, &frame);
-
-    if (err < 0)
-        return err;
-    plane = &hsio_frame_info(frame)->planes[kinds[w->kind].plane];
-    if (plane->present && (plane->width != w->width || plane->height != w->height)) {
-        tool_error("frame %" PRId64 ", %s: %dx%d where the first frame has %dx%d; raw video can "
-                   "not change its size",
-                   hsio_frame_info(frame)->number, kinds[w->kind].name, plane->width, plane->height,
-                   w->width, w->height);
-        err = HS_ERR_INVALID;
-    }
-    if (!err)
-        err = hsio_frame_read(frame,
-                              &(struct hsio_plane_request){.plane = kinds[w->kind].plane,
-                                                           .format = w->half ? HSIO_FORMAT_RGBA16F
-                                                                             : kinds[w->kind].read,
-                                                           .buffer = pixels,
-                                                           .buffer_bytes = bytes},
-                              1);
-    hsio_frame_close(&frame);
-    return err;
-}
-
-static int write_plane(const struct writer *w, FILE *file)
-{
-    const size_t count = (size_t)w->width * (size_t)w->height;
-    const size_t read_bytes =
-        count * hsio_format_bytes(w->half ? HSIO_FORMAT_RGBA16F : kinds[w->kind].read);
-    const size_t bytes =
-        w->half ? read_bytes : count * (size_t)kinds[w->kind].count * sizeof(float);
-    float *pixels = malloc(read_bytes);
-    float *planar = malloc(bytes);
-    int err = pixels && planar ? 0 : HS_ERR_NOMEM;
-
-    for (int i = 0; !err && i < w->frames; i++) {
-        err = read_plane(w, i, pixels, read_bytes);
-        if (err < 0)
-            break;
-        if (!w->half)
-            split(pixels, w->kind, count, planar);
-        if (fwrite(w->half ? pixels : planar, 1, bytes, file) != bytes)
-            err = io_error(w->path);
-    }
-    free(pixels);
-    free(planar);
-    return err;
-}
-
-static void *run_writer(void *priv)
-{
-    struct writer *w = priv;
-    FILE *file = fopen(w->path, "wb");
-
-    if (!file) {
-        w->err = io_error(w->path);
-        return NULL;
-    }
-    w->err = write_plane(w, file);
-    if (fclose(file) != 0 && !w->err)
-        w->err = io_error(w->path);
-    return NULL;
-}
-
 static void print_numbers(FILE *file, const char *key, const float *numbers, int count)
 {
     fprintf(file, ";%s=", key);
@@ -269,14 +157,14 @@ static int print_frame(FILE *file, struct hsio_frame *frame, double time)
 
 static int write_values(const struct planes *p, const struct hsio_sequence *seq, int count)
 {
-    char path[PATH_BYTES];
+    char path[PLANES_PATH_BYTES];
     FILE *file;
     int err = 0;
 
-    snprintf(path, sizeof(path), "%s/frames.txt", p->output);
+    planes_path(path, p->output, "frames.txt");
     file = fopen(path, "w");
     if (!file)
-        return io_error(path);
+        return planes_io_error(path);
     for (int i = 0; !err && i < count; i++) {
         struct hsio_frame *frame = NULL;
 
@@ -286,7 +174,7 @@ static int write_values(const struct planes *p, const struct hsio_sequence *seq,
         hsio_frame_close(&frame);
     }
     if (fclose(file) != 0 && !err)
-        err = io_error(path);
+        err = planes_io_error(path);
     return err;
 }
 
@@ -320,108 +208,94 @@ static int print_convention(FILE *file, const struct hsio_convention *conv)
 
 /** Written last, and all at once: who waits for it finds everything else there. */
 static int write_inputs(const struct planes *p, const struct hsio_convention *conv,
-                        const struct writer writers[KIND_COUNT])
+                        const struct planes_writer writers[PLANES_KIND_COUNT])
 {
-    char path[PATH_BYTES], partial[PATH_BYTES];
+    char path[PLANES_PATH_BYTES], partial[PLANES_PATH_BYTES];
     FILE *file;
     int err;
 
-    snprintf(path, sizeof(path), "%s/inputs.txt", p->output);
-    snprintf(partial, sizeof(partial), "%s/inputs.partial", p->output);
+    planes_path(path, p->output, "inputs.txt");
+    planes_path(partial, p->output, "inputs.partial");
     file = fopen(partial, "w");
     if (!file)
-        return io_error(partial);
-    for (int i = 0; i < KIND_COUNT; i++) {
+        return planes_io_error(partial);
+    for (int i = 0; i < PLANES_KIND_COUNT; i++) {
         if (writers[i].present)
-            fprintf(file, "%s %s %dx%d %.9g\n", kinds[i].name,
-                    writers[i].half ? "rgbaf16le" : kinds[i].format, writers[i].width,
+            fprintf(file, "%s %s %dx%d %.9g\n", planes_kinds[i].name,
+                    writers[i].half ? "rgbaf16le" : planes_kinds[i].format, writers[i].width,
                     writers[i].height, p->rate);
     }
     err = print_convention(file, conv);
     if (fclose(file) != 0 || (!err && rename(partial, path) != 0))
-        err = io_error(path);
+        err = planes_io_error(path);
     return err;
 }
 
-static int prepare(const struct planes *p, struct hsio_sequence *seq, int frames,
-                   struct writer writers[KIND_COUNT])
+static void prepare(const struct planes *p, const struct hsio_frame_info *info, int frames,
+                    struct planes_writer writers[PLANES_KIND_COUNT])
 {
-    const struct hsio_frame_info *info;
+    for (int i = 0; i < PLANES_KIND_COUNT; i++) {
+        const struct hsio_plane_info *plane = &info->planes[planes_kinds[i].plane];
+        struct planes_writer *w = &writers[i];
+
+        *w = (struct planes_writer){.kind = i,
+                                    .frames = frames,
+                                    .width = plane->width,
+                                    .height = plane->height,
+                                    .pipe = p->pipe,
+                                    .present = plane->present,
+                                    .half = planes_kinds[i].plane == HSIO_PLANE_COLOR &&
+                                            plane->format == HSIO_FORMAT_RGBA16F};
+        planes_path(w->path, p->output, planes_kinds[i].file);
+    }
+}
+
+/** Planes, then the texts about them; for pipes the texts come first: readers start from them. */
+static int write_everything(const struct planes *p, const struct hsio_sequence *seq, int frames,
+                            struct planes_writer writers[PLANES_KIND_COUNT])
+{
     struct hsio_frame *frame = NULL;
     int err = hsio_frame_open(seq, 0, &frame);
 
     if (err < 0)
         return err;
-    info = hsio_frame_info(frame);
-    for (int i = 0; !err && i < KIND_COUNT; i++) {
-        const struct hsio_plane_info *plane = &info->planes[kinds[i].plane];
-        struct writer *w = &writers[i];
-
-        *w = (struct writer){.seq = seq,
-                             .kind = i,
-                             .frames = frames,
-                             .width = plane->width,
-                             .height = plane->height,
-                             .present = plane->present,
-                             .half = kinds[i].plane == HSIO_PLANE_COLOR &&
-                                     plane->format == HSIO_FORMAT_RGBA16F};
-        snprintf(w->path, sizeof(w->path), "%s/%s.raw", p->output, kinds[i].name);
-        if (p->pipe && w->present) {
-            unlink(w->path);
-            if (mkfifo(w->path, 0600) < 0)
-                err = io_error(w->path);
-        }
-    }
+    prepare(p, hsio_frame_info(frame), frames, writers);
+    err = planes_create(writers);
+    if (!err && !p->pipe)
+        err = planes_write(seq, writers);
     if (!err)
         err = write_values(p, seq, frames);
     if (!err)
-        err = write_inputs(p, info->convention, writers);
+        err = write_inputs(p, hsio_frame_info(frame)->convention, writers);
+    if (!err && p->pipe)
+        err = planes_write(seq, writers);
     hsio_frame_close(&frame);
-    return err;
-}
-
-static int run_writers(struct writer writers[KIND_COUNT])
-{
-    int err = 0;
-
-    for (int i = 0; i < KIND_COUNT; i++) {
-        struct writer *w = &writers[i];
-
-        if (w->present)
-            w->started = !pthread_create(&w->thread, NULL, run_writer, w);
-        if (w->present && !w->started)
-            w->err = HS_ERR_NOMEM;
-    }
-    for (int i = 0; i < KIND_COUNT; i++) {
-        if (writers[i].started)
-            pthread_join(writers[i].thread, NULL);
-        if (writers[i].err < 0 && !err)
-            err = writers[i].err;
-    }
     return err;
 }
 
 static int run(const struct planes *p, const char *input, const struct hsio_convention *conv)
 {
-    struct writer writers[KIND_COUNT] = {0};
+    struct planes_writer writers[PLANES_KIND_COUNT] = {0};
     struct hsio_sequence *seq = NULL;
     struct hsio_sequence_info info;
     int err;
 
-    if (strlen(p->output) > PATH_BYTES - 32) {
+    if (strlen(p->output) > PLANES_PATH_BYTES - 32) {
         tool_error("-o: the name is too long");
         return HS_ERR_INVALID;
     }
-    err = hsio_sequence_open(input, conv, &p->sequence, tool_log(), &seq);
+    err = planes_clear(p->output, p->pipe);
+    if (!err)
+        err = hsio_sequence_open(input, conv, &p->sequence, tool_log(), &seq);
     if (err < 0)
         return err;
     hsio_sequence_info(seq, &info);
     if (mkdir(p->output, 0777) < 0 && errno != EEXIST)
-        err = io_error(p->output);
-    if (!err)
-        err = prepare(p, seq, info.frame_count, writers);
-    if (!err)
-        err = run_writers(writers);
+        err = planes_io_error(p->output);
+    if (!err) {
+        err = write_everything(p, seq, info.frame_count, writers);
+        planes_finish(p->output, writers, err < 0);
+    }
     if (!err)
         tool_info("%d frames of %s in %s", info.frame_count, info.location, p->output);
     hsio_sequence_close(&seq);
@@ -461,5 +335,10 @@ int tool_planes(int argc, char **argv)
     tool_report_level(planes.quiet, false);
     // A reader that goes away is an error like any other.
     signal(SIGPIPE, SIG_IGN);
-    return run(&planes, usage.arguments[0], &conv) < 0 ? TOOL_EXIT_FAILED : TOOL_EXIT_DONE;
+    tool_interrupt_begin();
+    err = run(&planes, usage.arguments[0], &conv);
+    tool_interrupt_end();
+    if (err < 0)
+        return tool_interrupted() ? TOOL_EXIT_INTERRUPTED : TOOL_EXIT_FAILED;
+    return TOOL_EXIT_DONE;
 }

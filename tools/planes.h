@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/** The planes of a sequence on their way into raw files and named pipes. */
+#ifndef HINDSIGHT_TOOLS_PLANES_H
+#define HINDSIGHT_TOOLS_PLANES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "hsio.h"
+
+#define PLANES_PATH_BYTES 2048
+#define PLANES_KIND_COUNT 4
+
+/** What a plane is called and how it is written: planes of floats, as FFmpeg has them. */
+extern const struct planes_kind {
+    enum hsio_plane plane;
+    const char *name, *file, *format;
+    enum hsio_format read;
+    int channels[4]; ///< Written in this order; -1: zeros.
+    int count;
+} planes_kinds[PLANES_KIND_COUNT];
+
+/** One plane on its way out, in a thread of its own: readers of pipes come in any order. */
+struct planes_writer {
+    const struct hsio_sequence *seq;
+    atomic_bool *stop; ///< Another plane has failed.
+    int kind, frames, width, height;
+    bool pipe, present, made, started;
+    bool half; ///< Colour of half floats goes as it is: interleaved.
+    char path[PLANES_PATH_BYTES];
+    pthread_t thread;
+    int err;
+};
+
+/** Says what errno means for this file. Returns HS_ERR_IO. */
+int planes_io_error(const char *path);
+void planes_path(char path[PLANES_PATH_BYTES], const char *folder, const char *name);
+/** Removes an earlier run's pipes and texts; fails if `pipe` and a file has the name of one. */
+int planes_clear(const char *folder, bool pipe);
+/** Makes the pipes; makes room for the files. */
+int planes_create(struct planes_writer writers[PLANES_KIND_COUNT]);
+/** Returns when all planes are written, one of them has failed, or a signal has come. */
+int planes_write(const struct hsio_sequence *seq, struct planes_writer writers[PLANES_KIND_COUNT]);
+/** Removes our pipes; when something failed, also what is not whole and the texts. */
+void planes_finish(const char *folder, struct planes_writer writers[PLANES_KIND_COUNT],
+                   bool failed);
+
+#endif
