@@ -23,3 +23,11 @@ encoder()
     *) echo "$1: the end must be .mkv (FFV1) or .h264.mkv" >&2 && exit 2 ;;
     esac
 }
+
+# A value for an option of a filter in FFmpeg's filter graphs: these take escapes off twice, once
+# for the graph and once for the list of options.
+filter_value()
+{
+    special="[][\\\\',:; ]"
+    printf '%s\n' "$1" | sed "s/$special/\\\\&/g; s/$special/\\\\&/g"
+}

@@ -11,15 +11,7 @@
 # FFMPEG: an ffmpeg with the filter hindsight_vulkan (docs/ffmpeg.md). HINDSIGHT: another command
 # than hindsight. PLANES: more of its options, such as "--convention raw". UPSCALE: more options of
 # the filter, such as scale=3:sharpness=0.5. ENCODE: more of FFmpeg's options for OUT.
-set -eu
-
-usage()
-{
-    # The comment at the head of the script.
-    sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2
-    exit 2
-}
-
+. "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || usage
 ffmpeg=${FFMPEG:-ffmpeg}
 fps=${4:-24}
@@ -38,7 +30,12 @@ fi
 
 work=$(mktemp -d)
 planes=
-trap 'rm -rf "$work"; [ -z "$planes" ] || kill "$planes" 2>/dev/null' EXIT
+clean_up()
+{
+    [ -z "$planes" ] || { kill "$planes" && wait "$planes"; } 2>/dev/null || :
+    rm -rf "$work"
+}
+trap clean_up EXIT
 trap 'exit 130' INT TERM
 
 # shellcheck disable=SC2086 # options are several words
@@ -49,15 +46,18 @@ while [ ! -e "$work/inputs.txt" ]; do
     sleep 0.1
 done
 
-options="frames=$work/frames.txt:format=gbrapf32le" names=
+options="frames=$(filter_value "$work/frames.txt"):format=gbrapf32le" names=
 set -- "$2"
-while read -r key value size rate; do
+while read -r key value; do
     case $key in
-    convention) options="$options:convention=$value" ;;
-    convention_changes) [ -z "$value" ] || options="$options:convention_changes=$value" ;;
+    convention | convention_changes)
+        [ -z "$value" ] || options="$options:$key=$(filter_value "$value")"
+        ;;
     *)
-        set -- "$@" -f rawvideo -pixel_format "$value" -video_size "$size" -framerate "$rate" \
-            -i "$work/$key.raw"
+        format=${value%% *} rate=${value##* } size=${value#* }
+        size=${size% *}
+        set -- "$@" -f rawvideo -pixel_format "$format" -video_size "$size" -framerate "$rate" \
+            -i "file:$work/$key.raw"
         [ "$key" = colour ] || names="$names${names:++}$key"
         ;;
     esac

@@ -4,6 +4,7 @@
 Also what pkg-config and the header promise to a program of another build."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -119,6 +120,19 @@ class Example(unittest.TestCase):
                      env={**os.environ, "FFMPEG": "false"})
         self.assertEqual(result.returncode, 1)
         self.assertIn("has no filter hindsight_vulkan", result.stderr)
+
+    def test_script_escapes_values(self):
+        """Behind the two times that FFmpeg takes escapes off, the value is as it was."""
+        common = ROOT / "pipelines" / "common.sh"
+        for value in ("plain/a.txt", "depth.kind=z,motion.sign_y=1", r"C:\a 'b' [c];d:e, f",
+                      r"\\", "''"):
+            text = self.ok("sh", "-c", '. "$1" && filter_value "$2"', "sh", common,
+                           value).stdout.removesuffix("\n")
+            for ends in ("[],;", ":"):
+                # What would end the value, or quote a part of it, has a backslash before it.
+                self.assertRegex(text, r"\A(\\.|[^\\' %s])*\Z" % re.escape(ends))
+                text = re.sub(r"\\(.)", r"\1", text)
+            self.assertEqual(text, value)
 
     def test_program_of_another_build(self):
         """The header alone, as C and as C++, with the flags that pkg-config gives."""
