@@ -103,6 +103,12 @@ static int set(struct hs_avfilter *f, const char *where, const char *name, const
         if (strcmp(keys[key].name, name))
             continue;
         if (read_numbers(text, keys[key].count, numbers)) {
+            // The bounds of int64_t as doubles; a NaN is within none.
+            if (key == NUMBER && !(numbers[0] >= -0x1p63 && numbers[0] < 0x1p63)) {
+                av_log(f, AV_LOG_ERROR, "%s: \"%s\" can not be the number of a frame\n", where,
+                       text);
+                return AVERROR(EINVAL);
+            }
             store(values, key, numbers);
             return 0;
         }

@@ -72,6 +72,9 @@ static void wrong_options(struct test_rng *rng)
                   "line 3: jitter takes 2 numbers");
     REQUIRE_ERROR(open_with_file(&rig, "jitter=0 0\n"), AVERROR(EINVAL), "time is missing");
     REQUIRE_ERROR(open_with_file(&rig, "time=0;size=3\n"), AVERROR(EINVAL), "size");
+    REQUIRE_ERROR(open_with_file(&rig, "time=0;number=nan\n"), AVERROR(EINVAL), "number of a");
+    REQUIRE_ERROR(open_with_file(&rig, "time=0;number=1e19\n"), AVERROR(EINVAL), "number of a");
+    REQUIRE_ERROR(open_with_file(&rig, "time=0;number=-1e19\n"), AVERROR(EINVAL), "number of a");
     // Texts without a value are as if they had not been set.
     for (int i = 0; i < 4; i++) {
         static const char *const texts[] = {"model", "convention", "convention_changes", "frames"};
