@@ -339,6 +339,11 @@ static int describe(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
 
         if (!inputs[i])
             continue;
+        if (!inputs[i]->data[0]) {
+            av_log(f, AV_LOG_ERROR, "%s: the frame has no pixels\n",
+                   hs_avfilter_input_name((enum hs_avfilter_input)i));
+            return AVERROR(EINVAL);
+        }
         err = find_format(f, i, (enum AVPixelFormat)inputs[i]->format, inputs[i]->hw_frames_ctx,
                           &format);
         info->planes[planes[i]] = (struct hsio_plane_info){

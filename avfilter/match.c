@@ -49,6 +49,10 @@ int hs_avfilter_send(struct hs_avfilter *f, enum hs_avfilter_input input, const 
         queue->ended = true;
         return 0;
     }
+    if (!frame->buf[0] || !frame->data[0]) {
+        av_log(f, AV_LOG_ERROR, "%s: the frame has no pixels\n", hs_avfilter_input_name(input));
+        return AVERROR(EINVAL);
+    }
     if (frame->pts == AV_NOPTS_VALUE || time_base.num <= 0 || time_base.den <= 0 ||
         (queue->time_base.den &&
          av_compare_ts(frame->pts, time_base, queue->last, queue->time_base) <= 0)) {

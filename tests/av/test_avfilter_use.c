@@ -139,7 +139,7 @@ static void wrong_frames(struct test_rng *rng)
     const AVFrame *inputs[HS_AVFILTER_INPUTS] = {0};
     struct hs_avfilter_format format;
     struct hs_avfilter *filter;
-    AVFrame *colour, *small, *gray, *lent, *out = av_frame_alloc();
+    AVFrame *colour, *small, *gray, *lent, *out = av_frame_alloc(), *empty = av_frame_alloc();
     struct rig rig;
 
     (void)rng;
@@ -164,7 +164,16 @@ static void wrong_frames(struct test_rng *rng)
     inputs[HS_AVFILTER_DEPTH] = NULL;
     inputs[HS_AVFILTER_MOTION] = small;
     REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL), "motion: grayf32le");
+    empty->format = AV_PIX_FMT_GRAYF32;
+    empty->width = RENDER_W;
+    empty->height = RENDER_H;
+    empty->pts = 0;
     inputs[HS_AVFILTER_MOTION] = NULL;
+    inputs[HS_AVFILTER_DEPTH] = empty;
+    REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL), "depth: the frame has no");
+    inputs[HS_AVFILTER_DEPTH] = NULL;
+    REQUIRE_ERROR(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, empty, (AVRational){1, 24}),
+                  AVERROR(EINVAL), "colour: the frame has no pixels");
     av_dict_set(&colour->metadata, "hindsight.jitter", "0 2", 0);
     REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL), "jitter of (0, 2)");
     av_dict_set(&colour->metadata, "hindsight.jitter", "left", 0);
@@ -180,6 +189,7 @@ static void wrong_frames(struct test_rng *rng)
     av_frame_free(&colour);
     av_frame_free(&small);
     av_frame_free(&gray);
+    av_frame_free(&empty);
     av_frame_free(&lent);
     av_frame_free(&out);
     hs_avfilter_free(&filter);

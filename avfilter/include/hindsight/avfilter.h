@@ -138,8 +138,8 @@ void hs_avfilter_set_inputs(struct hs_avfilter *filter, unsigned mask);
  *
  * Owns: takes a reference of its own.
  * Thread: one at a time.
- * Errors: EINVAL an input that was not set, or that has ended, or pts is not there or does not
- * grow; ENOMEM.
+ * Errors: EINVAL an input that was not set, or that has ended, a frame without buffers, or pts is
+ * not there or does not grow; ENOMEM.
  * Since: 1.
  */
 int hs_avfilter_send(struct hs_avfilter *filter, enum hs_avfilter_input input, const AVFrame *frame,
