@@ -112,7 +112,8 @@ struct hs_av_queue {
     int count, room;
     bool on, ended;
     AVRational time_base;
-    int64_t last; ///< pts of the newest frame.
+    int64_t last;   ///< pts of the newest frame.
+    double spacing; ///< From the frame before it, in units of time_base; 0: not known yet.
 };
 
 struct hs_avfilter {

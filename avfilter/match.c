@@ -71,10 +71,41 @@ int hs_avfilter_send(struct hs_avfilter *f, enum hs_avfilter_input input, const 
     copy = av_frame_clone(frame);
     if (!copy)
         return AVERROR(ENOMEM);
+    if (queue->time_base.den)
+        queue->spacing =
+            (double)frame->pts - (double)queue->last * av_q2d(queue->time_base) / av_q2d(time_base);
     queue->frames[queue->count++] = copy;
     queue->time_base = time_base;
     queue->last = frame->pts;
     return 0;
+}
+
+/** Half a frame at the oldest colour frame, in its time base; 0: nobody has told yet. */
+static double half_frame(const struct hs_avfilter *f)
+{
+    const struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
+    const double half = hs_av_half_frame(f);
+
+    if (half > 0)
+        return half;
+    // Colour itself tells how far its frames are apart, if nobody else does.
+    if (colour->count > 1)
+        return (double)(colour->frames[1]->pts - colour->frames[0]->pts) / 2;
+    if (colour->frames[0]->duration > 0)
+        return (double)colour->frames[0]->duration / 2;
+    return colour->spacing / 2;
+}
+
+/** Whether the only colour frame so far can not be paired before the next one is there. */
+static bool lacks_spacing(const struct hs_avfilter *f)
+{
+    if (f->queues[HS_AVFILTER_COLOUR].ended || half_frame(f) > 0)
+        return false;
+    for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
+        if (f->queues[i].on && (f->queues[i].count || !f->queues[i].ended))
+            return true;
+    }
+    return false;
 }
 
 /** Negative: before the colour frame; 0: with it; positive: after it. */
@@ -84,13 +115,9 @@ static int compare(const struct hs_avfilter *f, const struct hs_av_queue *queue)
     const double at = (double)colour->frames[0]->pts;
     const double other =
         (double)queue->frames[0]->pts * av_q2d(queue->time_base) / av_q2d(colour->time_base);
-    double half = hs_av_half_frame(f);
-
-    // Colour itself tells how far its frames are apart, if nobody else does.
-    if (half <= 0 && colour->count > 1)
-        half = (double)(colour->frames[1]->pts - colour->frames[0]->pts) / 2;
     // Half of a unit is lost when two time bases round differently.
-    half = fmax(half, 0.5);
+    const double half = fmax(half_frame(f), 0.5);
+
     return other < at - half ? -1 : other > at + half ? 1 : 0;
 }
 
@@ -100,6 +127,8 @@ int hs_avfilter_wanted(const struct hs_avfilter *f)
 
     if (!colour->count)
         return colour->ended ? -1 : HS_AVFILTER_COLOUR;
+    if (lacks_spacing(f))
+        return HS_AVFILTER_COLOUR;
     for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
         const struct hs_av_queue *queue = &f->queues[i];
 
@@ -135,6 +164,8 @@ int hs_avfilter_receive(struct hs_avfilter *f, AVFrame *out)
 
     if (!colour->count)
         return colour->ended ? AVERROR_EOF : AVERROR(EAGAIN);
+    if (lacks_spacing(f))
+        return AVERROR(EAGAIN);
     if (!f->configured)
         err = configure_by(f, colour->frames[0], colour->time_base);
     if (err < 0)

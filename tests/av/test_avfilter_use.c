@@ -312,6 +312,49 @@ static void pairing(struct test_rng *rng)
     rig_close(&rig);
 }
 
+/** Colour without durations, in microseconds; depth in milliseconds, at 24 frames a second. */
+static void pairing_without_durations(struct test_rng *rng)
+{
+    const AVRational us = {1, 1000000};
+    struct hs_avfilter *filter;
+    AVFrame *colour, *out = av_frame_alloc();
+    struct rig rig;
+
+    (void)rng;
+    OPEN(&rig);
+    filter = rig_filter(&rig, "missing_planes=error");
+    hs_avfilter_set_inputs(filter, 1 << HS_AVFILTER_DEPTH);
+    for (int i = 1, next = 1; i <= 5; i++) {
+        colour = rig_colour(AV_PIX_FMT_RGBA, RENDER_W, RENDER_H, i);
+        REQUIRE_EQ(hs_avfilter_wanted(filter), HS_AVFILTER_COLOUR);
+        colour->pts = (i * 1000000 + 12) / 24;
+        REQUIRE_EQ(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, colour, us), 0);
+        av_frame_free(&colour);
+        send_depth(filter, (i * 1000 + 12) / 24);
+        if (i == 1) {
+            REQUIRE_EQ(hs_avfilter_wanted(filter), HS_AVFILTER_COLOUR);
+            REQUIRE_EQ(hs_avfilter_receive(filter, out), AVERROR(EAGAIN));
+        }
+        for (; i > 1 && next <= i; next++)
+            receive(filter, (next * 1000000 + 12) / 24);
+    }
+    REQUIRE_EQ(rig_said().warnings, 0);
+    // A single frame is paired when colour has ended.
+    hs_avfilter_free(&filter);
+    filter = rig_filter(&rig, "missing_planes=error");
+    hs_avfilter_set_inputs(filter, 1 << HS_AVFILTER_DEPTH);
+    colour = rig_colour(AV_PIX_FMT_RGBA, RENDER_W, RENDER_H, 0);
+    REQUIRE_EQ(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, colour, us), 0);
+    av_frame_free(&colour);
+    REQUIRE_EQ(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, NULL, us), 0);
+    REQUIRE_EQ(hs_avfilter_wanted(filter), HS_AVFILTER_DEPTH);
+    send_depth(filter, 0);
+    receive(filter, 0);
+    av_frame_free(&out);
+    hs_avfilter_free(&filter);
+    rig_close(&rig);
+}
+
 /** Runs colour alone and gives the pixels. */
 static AVFrame *once(struct hs_avfilter *filter, int time)
 {
@@ -475,6 +518,7 @@ static const struct test_case cases[] = {
     {"wrong_frames", wrong_frames},
     {"one_frame_twice", one_frame_twice},
     {"pairing", pairing},
+    {"pairing_without_durations", pairing_without_durations},
     {"cuts", cuts},
     {"dynamic_resolution", dynamic_resolution},
     {"values_from_a_file", values_from_a_file},

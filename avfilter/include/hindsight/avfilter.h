@@ -148,8 +148,9 @@ int hs_avfilter_send(struct hs_avfilter *filter, enum hs_avfilter_input input, c
 /**
  * Gives the next output, in colour's time base.
  *
- * Planes within half a frame of colour's pts belong to it; older ones are dropped. The first frame
- * configures the filter unless the caller did.
+ * Planes within half a frame of colour's pts belong to it; older ones are dropped. Where neither
+ * the format nor the frames tell how long one lasts, the first waits for the second colour frame.
+ * The first frame configures the filter unless the caller did.
  * Thread: one at a time.
  * Errors: EAGAIN an input has to be sent first; AVERROR_EOF; those of hs_avfilter_configure() and
  * hs_avfilter_run().
