@@ -6,12 +6,6 @@ static uint64_t align_up(uint64_t value, uint64_t alignment)
     return (value + alignment - 1) / alignment * alignment;
 }
 
-static bool is_depth(VkFormat format)
-{
-    return format == VK_FORMAT_D32_SFLOAT || format == VK_FORMAT_D32_SFLOAT_S8_UINT ||
-           format == VK_FORMAT_D16_UNORM;
-}
-
 static int create_image(struct hs_device *device, const struct hs_image_plan *plan)
 {
     struct hs_own_image *image = plan->image;
@@ -46,8 +40,8 @@ static int create_view(struct hs_device *device, const struct hs_image_plan *pla
             .image = image->image,
             .viewType = VK_IMAGE_VIEW_TYPE_2D,
             .format = image->format,
-            .subresourceRange = {is_depth(image->format) ? VK_IMAGE_ASPECT_DEPTH_BIT
-                                                         : VK_IMAGE_ASPECT_COLOR_BIT,
+            .subresourceRange = {hs_is_depth_format(image->format) ? VK_IMAGE_ASPECT_DEPTH_BIT
+                                                                   : VK_IMAGE_ASPECT_COLOR_BIT,
                                  0, 1, 0, 1},
         },
         NULL, &image->view);

@@ -48,4 +48,10 @@ void hs_own_image_destroy(struct hs_device *device, struct hs_own_image *image);
 void hs_own_buffer_destroy(struct hs_device *device, struct hs_own_buffer *buffer);
 void hs_arena_destroy(struct hs_device *device, struct hs_arena *arena);
 
+static inline bool hs_is_depth_format(VkFormat format)
+{
+    return format == VK_FORMAT_D32_SFLOAT || format == VK_FORMAT_D32_SFLOAT_S8_UINT ||
+           format == VK_FORMAT_D16_UNORM;
+}
+
 #endif

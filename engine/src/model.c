@@ -28,7 +28,7 @@ const char *hs_stage_name(enum hs_stage stage)
     return stages[stage].name;
 }
 
-static VkDescriptorType binding_type(uint32_t binding)
+VkDescriptorType hs_binding_type(uint32_t binding)
 {
     if (binding == HS_BINDING_PARAMS)
         return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
@@ -45,7 +45,7 @@ static int create_layouts(struct hs_model *model)
     for (uint32_t i = 0; i < HS_BINDING_COUNT; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){
             .binding = i,
-            .descriptorType = binding_type(i),
+            .descriptorType = hs_binding_type(i),
             .descriptorCount = 1,
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         };

@@ -35,4 +35,7 @@ struct hs_model {
 /** Stage name for logs, labels and timings. */
 const char *hs_stage_name(enum hs_stage stage);
 
+/** Descriptor type of a binding of set 0. */
+VkDescriptorType hs_binding_type(uint32_t binding);
+
 #endif

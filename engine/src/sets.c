@@ -155,10 +155,7 @@ static void write_set(struct hs_stream *s, const struct hs_recording *rec, struc
             .dstSet = set->set,
             .dstBinding = i,
             .descriptorCount = 1,
-            .descriptorType = i == HS_BINDING_PARAMS           ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
-                              : i == HS_BINDING_STATE          ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
-                              : i < HS_BINDING_OUT_PREP_COLOUR ? VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE
-                                                               : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+            .descriptorType = hs_binding_type(i),
             .pImageInfo = &images[i],
             .pBufferInfo = &buffers[i <= HS_BINDING_STATE ? i : 0],
         };

@@ -160,10 +160,4 @@ void hs_timing_mark(struct hs_stream *stream, struct hs_recording *rec, VkComman
 /** Records a frame that has passed all checks. */
 void hs_commands_record(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd);
 
-static inline bool hs_is_depth_format(VkFormat format)
-{
-    return format == VK_FORMAT_D32_SFLOAT || format == VK_FORMAT_D32_SFLOAT_S8_UINT ||
-           format == VK_FORMAT_D16_UNORM;
-}
-
 #endif
