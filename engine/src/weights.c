@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "weights.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tensors.h"
+#include "topology.h"
+
+/** `best` has a tenth of this. */
+#define FILE_MAX (64 << 20)
+#define ALIGNMENT 16
+
+struct reader {
+    const struct hs_log *log;
+    const char *label;
+    struct hs_tensors tensors;
+    struct hs_weights *weights;
+    size_t data_size, data_used;
+};
+
+static int no_memory(const struct hs_log *log, const char *label)
+{
+    return hs_file_error(log, label, HS_ERR_NOMEM, "out of memory for a model file");
+}
+
+static int check_text(const struct reader *r, const char *key, const char *expected, int code)
+{
+    const char *text = json_string_value(json_object_get(r->tensors.metadata, key));
+    if (!text)
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                             "__metadata__ has no \"%s\", expected \"%s\"", key, expected);
+    if (strcmp(text, expected))
+        return hs_file_error(r->log, r->label, code, "%s is \"%.64s\", expected \"%s\"", key, text,
+                             expected);
+    return 0;
+}
+
+#define NUMBER_TEXT_(x) #x
+#define NUMBER_TEXT(x) NUMBER_TEXT_(x)
+
+static int check_metadata(const struct reader *r)
+{
+    static const struct {
+        const char *key, *expected;
+        int code;
+    } fixed[] = {
+        {"format", "hindsight-model", HS_ERR_FORMAT},
+        {"format_version", HS_WEIGHTS_FORMAT_VERSION, HS_ERR_VERSION},
+        {"architecture", "taau-unet", HS_ERR_UNSUPPORTED},
+        {"features", NUMBER_TEXT(HS_WEIGHTS_FEATURES), HS_ERR_FORMAT},
+        {"outputs", NUMBER_TEXT(HS_WEIGHTS_OUTPUTS), HS_ERR_FORMAT},
+        {"head", NUMBER_TEXT(HS_WEIGHTS_HEAD), HS_ERR_FORMAT},
+    };
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+        const int err = check_text(r, fixed[i].key, fixed[i].expected, fixed[i].code);
+        if (err)
+            return err;
+    }
+    const char *preset = json_string_value(json_object_get(r->tensors.metadata, "preset"));
+    const size_t length = preset ? strlen(preset) : 0;
+    if (length < 1 || length >= sizeof(r->weights->preset))
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                             "preset is \"%.64s\", expected a name of 1 to %zu letters",
+                             preset ? preset : "", sizeof(r->weights->preset) - 1);
+    memcpy(r->weights->preset, preset, length + 1);
+    return 0;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static int check_finite(const struct reader *r, const struct hs_tensor *t, const void *values)
+{
+    const uint16_t *halfs = values;
+    const float *floats = values;
+    const bool half = t->dtype == HS_DTYPE_F16;
+    const size_t count = (size_t)(t->end - t->begin) / (half ? 2 : 4);
+    for (size_t i = 0; i < count; i++) {
+        if (half ? (halfs[i] & 0x7c00) == 0x7c00 : !isfinite(floats[i]))
+            return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                                 "tensor %s: value %zu is not finite", t->name, i);
+    }
+    return 0;
+}
+
+/** Checks one tensor of a layer and copies its values. */
+static int take_tensor(struct reader *r, const char *layer, const char *part, enum hs_dtype dtype,
+                       const uint32_t *shape, uint32_t rank, const void **values)
+{
+    char name[HS_WEIGHTS_NAME_MAX + 8], is[HS_TENSORS_SHAPE_MAX], should[HS_TENSORS_SHAPE_MAX];
+    snprintf(name, sizeof(name), "%s.%s", layer, part);
+    struct hs_tensor *t = hs_tensors_find(&r->tensors, name);
+    if (!t)
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT, "tensor %s is missing", name);
+    if (t->dtype != dtype)
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT, "tensor %s: dtype is %s, expected %s",
+                             name, hs_dtype_name(t->dtype), hs_dtype_name(dtype));
+    if (t->rank != rank || memcmp(t->shape, shape, rank * sizeof(*shape)))
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT, "tensor %s: shape is %s, expected %s",
+                             name, hs_shape_text(t->shape, t->rank, is),
+                             hs_shape_text(shape, rank, should));
+    const size_t bytes = (size_t)(t->end - t->begin);
+    void *copy = (unsigned char *)r->weights->data + r->data_used;
+    memcpy(copy, r->tensors.data + t->begin, bytes);
+    r->data_used += aligned(bytes);
+    r->weights->size_bytes += bytes;
+    t->used = true;
+    *values = copy;
+    return check_finite(r, t, copy);
+}
+
+static int take_layers(struct reader *r)
+{
+    for (uint32_t i = 0; i < r->weights->layer_count; i++) {
+        struct hs_layer *layer = &r->weights->layers[i];
+        const uint32_t weight[] = {layer->outputs, layer->inputs, layer->size, layer->size};
+        const void *weights, *biases;
+        int err = take_tensor(r, layer->name, "weight", HS_DTYPE_F16, weight, 4, &weights);
+        if (!err)
+            err = take_tensor(r, layer->name, "bias", HS_DTYPE_F32, &layer->outputs, 1, &biases);
+        if (err)
+            return err;
+        layer->weight = weights;
+        layer->bias = biases;
+    }
+    for (uint32_t i = 0; i < r->tensors.count; i++) {
+        if (!r->tensors.tensors[i].used)
+            return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                                 "tensor %.64s belongs to no layer", r->tensors.tensors[i].name);
+    }
+    return 0;
+}
+
+/** Weights of the tensors, then the texts of the metadata, in one block. */
+static int allocate(struct reader *r)
+{
+    size_t texts = 0;
+    uint32_t notes = 0;
+    const char *key;
+    json_t *value;
+    for (uint32_t i = 0; i < r->tensors.count; i++)
+        r->data_size += aligned((size_t)(r->tensors.tensors[i].end - r->tensors.tensors[i].begin));
+    json_object_foreach((json_t *)r->tensors.metadata, key, value)
+    {
+        texts += strlen(key) + json_string_length(value) + 2;
+        notes++;
+    }
+    r->weights->data = calloc(1, r->data_size + texts);
+    r->weights->notes = calloc(notes, sizeof(*r->weights->notes));
+    return r->weights->data && r->weights->notes ? 0 : no_memory(r->log, r->label);
+}
+
+static const char *keep_text(char **to, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = memcpy(*to, text, size);
+    *to += size;
+    return copy;
+}
+
+static void take_notes(struct reader *r)
+{
+    char *to = (char *)r->weights->data + r->data_size;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)r->tensors.metadata, key, value)
+    {
+        if (!strcmp(key, "layers"))
+            continue;
+        r->weights->notes[r->weights->note_count++] = (struct hs_weights_note){
+            .key = keep_text(&to, key),
+            .value = keep_text(&to, json_string_value(value)),
+        };
+    }
+}
+
+int hs_weights_parse(const struct hs_log *log, const char *label, const void *bytes, size_t size,
+                     struct hs_weights **weights)
+{
+    struct reader r = {.log = log, .label = label};
+    int err = hs_tensors_parse(log, label, bytes, size, &r.tensors);
+    if (err)
+        return err;
+    r.weights = calloc(1, sizeof(*r.weights));
+    err = r.weights ? check_metadata(&r) : no_memory(log, label);
+    if (!err)
+        err = hs_topology_read(log, label, &r.tensors, r.weights);
+    if (!err)
+        err = allocate(&r);
+    if (!err)
+        err = take_layers(&r);
+    if (!err)
+        take_notes(&r);
+    hs_tensors_finish(&r.tensors);
+    if (err)
+        hs_weights_destroy(&r.weights);
+    else
+        *weights = r.weights;
+    return err;
+}
+
+int hs_weights_load(const struct hs_log *log, const char *path, struct hs_weights **weights)
+{
+    struct stat about;
+    unsigned char *bytes = NULL;
+    int err = 0;
+    // A pipe could block for ever, a folder can be opened.
+    if (stat(path, &about) || !S_ISREG(about.st_mode))
+        return hs_file_error(log, path, HS_ERR_IO, "no such file");
+    if (about.st_size > FILE_MAX)
+        return hs_file_error(log, path, HS_ERR_FORMAT, "has %" PRId64 " bytes, expected at most %d",
+                             (int64_t)about.st_size, FILE_MAX);
+    const size_t size = (size_t)about.st_size;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return hs_file_error(log, path, HS_ERR_IO, "can not be opened");
+    bytes = calloc(1, size ? size : 1);
+    if (!bytes)
+        err = no_memory(log, path);
+    else if (fread(bytes, 1, size, file) != size)
+        err = hs_file_error(log, path, HS_ERR_IO, "can not be read");
+    if (!err)
+        err = hs_weights_parse(log, path, bytes, size, weights);
+    free(bytes);
+    fclose(file);
+    return err;
+}
+
+void hs_weights_destroy(struct hs_weights **pointer)
+{
+    if (!pointer || !*pointer)
+        return;
+    free((*pointer)->data);
+    free((*pointer)->notes);
+    free(*pointer);
+    *pointer = NULL;
+}
