@@ -72,6 +72,17 @@ uint16_t hsio_float_to_half(float value);
 /** Exact. Thread: safe. Since: 1. */
 float hsio_half_to_float(uint16_t value);
 
+/**
+ * Reads numbers with spaces or tabs between them, whatever the locale is. "inf" and "nan" are some.
+ *
+ * Returns how many the text has; the first `max` of them are stored.
+ * Thread: safe.
+ * Errors: HS_ERR_FORMAT: something else is in the text, or a number is out of a double's range;
+ * HS_ERR_NOMEM. Nothing is logged.
+ * Since: 1.
+ */
+int hsio_numbers_parse(const char *text, double *numbers, int max);
+
 /* ---------------------------------------------------------------------------- convention --- */
 
 enum hsio_direction {

@@ -105,21 +105,44 @@ static void leave_c_locale(locale_t c, locale_t old)
     }
 }
 
-bool hsio_text_to_double(const char *text, double *value)
+/* One number; false if there is none, or it is too large for a double. */
+static bool read_double(const char *text, char **end, double *value)
 {
+    errno = 0;
+    *value = strtod(text, end);
+    return *end != text && !(errno == ERANGE && (*value > 1 || *value < -1));
+}
+
+int hsio_numbers_parse(const char *text, double *numbers, int max)
+{
+    static const char blanks[] = " \t";
     locale_t old = (locale_t)0;
     const locale_t c = enter_c_locale(&old);
-    char *end;
+    const char *at = text + strspn(text, blanks);
+    int count = 0;
+
+    if (!c)
+        return HS_ERR_NOMEM;
+    while (*at && count >= 0) {
+        char *end;
+        double value;
+        // Numbers that touch each other are none.
+        const bool good = read_double(at, &end, &value) && (!*end || strchr(blanks, *end));
+
+        if (good && count < max)
+            numbers[count] = value;
+        count = good ? count + 1 : HS_ERR_FORMAT;
+        at = end + strspn(end, blanks);
+    }
+    leave_c_locale(c, old);
+    return count;
+}
+
+bool hsio_text_to_double(const char *text, double *value)
+{
     double v;
 
-    errno = 0;
-    v = strtod(text, &end);
-    leave_c_locale(c, old);
-    if (end == text || (errno == ERANGE && (v > 1 || v < -1)))
-        return false;
-    while (*end == ' ')
-        end++;
-    if (*end)
+    if (hsio_numbers_parse(text, &v, 1) != 1)
         return false;
     *value = v;
     return true;

@@ -177,18 +177,55 @@ static void motion_scale(struct test_rng *rng)
 static void locale(struct test_rng *rng)
 {
     struct hsio_convention c;
+    double numbers[2];
     char text[32];
 
     (void)rng;
-    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8") &&
-        !setlocale(LC_ALL, "de_DE.utf8"))
-        TEST_SKIP("no locale with a decimal comma is installed");
+    if (!setlocale(LC_NUMERIC, "comma"))
+        TEST_SKIP("no locale with a decimal comma");
+    snprintf(text, sizeof(text), "%g", 0.5);
+    REQUIRE_STR(text, "0,5");
     REQUIRE_EQ(hsio_convention_preset(&c, "raw", &io_log), 0);
     REQUIRE_EQ(hsio_convention_set(&c, "motion.bias_x", "0.5", &io_log), 0);
     REQUIRE(c.motion.bias_x == 0.5f);
     REQUIRE_EQ(hsio_convention_get(&c, "motion.bias_x", text, sizeof(text)), 0);
     REQUIRE_STR(text, "0.5");
-    setlocale(LC_ALL, "C");
+    REQUIRE_EQ(hsio_numbers_parse("0.25 -1e3", numbers, 2), 2);
+    REQUIRE(numbers[0] == 0.25 && numbers[1] == -1000);
+    REQUIRE_EQ(hsio_numbers_parse("0,25", numbers, 2), HS_ERR_FORMAT);
+    setlocale(LC_NUMERIC, "C");
+}
+
+static void numbers(struct test_rng *rng)
+{
+    static const struct {
+        const char *text;
+        int count;
+    } table[] = {
+        {"", 0},
+        {"  ", 0},
+        {"1", 1},
+        {" -2.5\t.5e1 ", 2},
+        {"1 2 3 4", 4},
+        {"inf -inf nan", 3},
+        {"1e-400", 1},
+        {"1e400", HS_ERR_FORMAT},
+        {"1,2", HS_ERR_FORMAT},
+        {"1-2", HS_ERR_FORMAT},
+        {"1 x", HS_ERR_FORMAT},
+        {"1k", HS_ERR_FORMAT},
+        {"x", HS_ERR_FORMAT},
+        {"1\n2", HS_ERR_FORMAT},
+    };
+
+    (void)rng;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        double values[3] = {-7, -7, -7};
+        const int count = hsio_numbers_parse(table[i].text, values, 2);
+
+        REQUIRE_MSG(count == table[i].count, "\"%s\" gave %d", table[i].text, count);
+        REQUIRE(values[2] == -7);
+    }
 }
 
 static void halves(struct test_rng *rng)
@@ -242,6 +279,7 @@ static const struct test_case cases[] = {
     {"background_follows_kind", background_follows_kind},
     {"motion_scale", motion_scale},
     {"locale", locale},
+    {"numbers", numbers},
     {"halves", halves},
     {"names", names},
 };

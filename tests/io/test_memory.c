@@ -3,16 +3,21 @@
  * The linker hands the library's calls to the functions below. */
 #include "io_test.h"
 
+#include <locale.h>
 #include <sys/stat.h>
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
+locale_t __real_newlocale(int mask, const char *name, locale_t base);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
+locale_t __wrap_newlocale(int mask, const char *name, locale_t base);
 
 static int countdown = -1; ///< Allocations until the one that fails; negative: none does.
+
+static bool no_locale; ///< newlocale() fails.
 
 static bool fails(void)
 {
@@ -32,6 +37,11 @@ void *__wrap_calloc(size_t count, size_t bytes)
 void *__wrap_realloc(void *old, size_t bytes)
 {
     return fails() ? NULL : __real_realloc(old, bytes);
+}
+
+locale_t __wrap_newlocale(int mask, const char *name, locale_t base)
+{
+    return no_locale ? (locale_t)0 : __real_newlocale(mask, name, base);
 }
 
 static const char *location;
@@ -186,7 +196,19 @@ static void folder(struct test_rng *rng)
     exhaust("open pattern", open_sequence);
 }
 
+static void numbers(struct test_rng *rng)
+{
+    double value = 0;
+
+    (void)rng;
+    no_locale = true;
+    REQUIRE_EQ(hsio_numbers_parse("1", &value, 1), HS_ERR_NOMEM);
+    no_locale = false;
+    REQUIRE_EQ(hsio_numbers_parse("1", &value, 1), 1);
+}
+
 static const struct test_case cases[] = {
+    {"numbers", numbers},
     {"exr", exr},
     {"png_and_raw", png_and_raw},
     {"folder", folder},
