@@ -3,7 +3,9 @@
 // that its calls, and no driver's, go through the wrappers.
 #include <stddef.h>
 
+#include "engine/src/weights.h"
 #include "fixture.h"
+#include "model_file.h"
 #include "tests/test.h"
 
 void *__real_calloc(size_t count, size_t size);
@@ -92,7 +94,28 @@ static void each_allocation_fails(struct test_rng *rng)
     fx_close(&fx);
 }
 
+static void each_allocation_of_weights_fails(struct test_rng *rng)
+{
+    struct fx_model_file file = fx_model_file_make(rng, &fx_model_tiny);
+    struct hs_weights *weights = NULL;
+    size_t size;
+    unsigned char *bytes = fx_model_file_bytes(&file, &size);
+    int i = 0, err;
+    do {
+        calls = 0;
+        fail_at = ++i;
+        err = hs_weights_parse(NULL, "m", bytes, size, &weights);
+        REQUIRE_EQ(err, calls < i ? 0 : HS_ERR_NOMEM);
+    } while (err);
+    REQUIRE_GE(i, 3);
+    fail_at = 0;
+    hs_weights_destroy(&weights);
+    free(bytes);
+    fx_model_file_finish(&file);
+}
+
 static const struct test_case cases[] = {
+    {"each allocation of weights fails", each_allocation_of_weights_fails},
     {"each allocation fails", each_allocation_fails},
 };
 TEST_MAIN(cases)
