@@ -104,52 +104,6 @@ double hs_av_half_frame(const struct hs_avfilter *f)
     return 0.5 / (av_q2d(f->in.frame_rate) * av_q2d(f->in.time_base));
 }
 
-/** Pixels of a frame or format; NONE: its frames context is missing or of another device. */
-static enum AVPixelFormat pixels_of(const struct hs_avfilter *f, enum AVPixelFormat format,
-                                    const AVBufferRef *hw_frames_ctx)
-{
-    const AVHWFramesContext *frames;
-
-    if (format != AV_PIX_FMT_VULKAN)
-        return format;
-    frames = hw_frames_ctx ? (const AVHWFramesContext *)(const void *)hw_frames_ctx->data : NULL;
-    if (!frames || frames->format != AV_PIX_FMT_VULKAN ||
-        ((const AVVulkanDeviceContext *)frames->device_ctx->hwctx)->act_dev != f->hw->act_dev)
-        return AV_PIX_FMT_NONE;
-    return frames->sw_format;
-}
-
-static VkFormat image_format(const AVBufferRef *hw_frames_ctx)
-{
-    const AVHWFramesContext *frames = (const AVHWFramesContext *)(const void *)hw_frames_ctx->data;
-
-    return ((const AVVulkanFramesContext *)frames->hwctx)->format[0];
-}
-
-/** Finds the row for a plane. Errors: EINVAL, after a message that lists what would do. */
-static int find_format(struct hs_avfilter *f, int plane, enum AVPixelFormat format,
-                       const AVBufferRef *hw_frames_ctx, const struct hs_av_format **found)
-{
-    const bool vulkan = format == AV_PIX_FMT_VULKAN;
-    const enum AVPixelFormat pixels = pixels_of(f, format, hw_frames_ctx);
-    const char *name = av_get_pix_fmt_name(pixels);
-    char list[256];
-
-    *found = pixels == AV_PIX_FMT_NONE ? NULL : hs_av_format_find(plane, pixels, vulkan);
-    // A pool may be of another format than libavutil would choose.
-    if (*found && (!vulkan || image_format(hw_frames_ctx) == (*found)->format))
-        return 0;
-    hs_av_format_list(plane, vulkan, list, sizeof(list));
-    if (vulkan && pixels == AV_PIX_FMT_NONE)
-        av_log(f, AV_LOG_ERROR, "%s: its Vulkan frames are not of the filter's device\n",
-               hs_avfilter_input_name((enum hs_avfilter_input)plane));
-    else
-        av_log(f, AV_LOG_ERROR, "%s: %s%s is not accepted; one of %s is\n",
-               hs_avfilter_input_name((enum hs_avfilter_input)plane), vulkan ? "Vulkan " : "",
-               name ? name : "an unknown pixel format", list);
-    return AVERROR(EINVAL);
-}
-
 static void choose_size(const struct hs_avfilter *f, const struct hs_avfilter_format *colour,
                         struct hs_avfilter_format *out)
 {
@@ -250,6 +204,7 @@ static void replace_stream(struct hs_avfilter *f, struct hs_stream *stream, bool
     hs_stream_destroy(&f->stream);
     f->stream = stream;
     f->ldr = ldr;
+    f->skipped = false;
     f->last_pts = AV_NOPTS_VALUE;
 }
 
@@ -284,8 +239,12 @@ int hs_avfilter_configure(struct hs_avfilter *f, const struct hs_avfilter_format
         av_log(f, AV_LOG_ERROR, "the filter has no device yet\n");
         return AVERROR(EINVAL);
     }
+    if (colour->width <= 0 || colour->height <= 0) {
+        av_log(f, AV_LOG_ERROR, "colour: %dx%d is no size\n", colour->width, colour->height);
+        return AVERROR(EINVAL);
+    }
     choose_size(f, colour, &result);
-    err = find_format(f, HS_AVFILTER_COLOUR, colour->format, colour->hw_frames_ctx, &in_format);
+    err = hs_av_format_check(f, HS_AVFILTER_COLOUR, colour->format, colour->hw_frames_ctx, &in_format);
     if (!err)
         err = check_size(f, colour, &result);
     if (!err)
@@ -335,17 +294,9 @@ static int describe(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
     info->height = colour->height;
     info->convention = &f->conv;
     for (int i = 0; !err && i < HS_AVFILTER_INPUTS; i++) {
-        const struct hs_av_format *format;
-
         if (!inputs[i])
             continue;
-        if (!inputs[i]->data[0]) {
-            av_log(f, AV_LOG_ERROR, "%s: the frame has no pixels\n",
-                   hs_avfilter_input_name((enum hs_avfilter_input)i));
-            return AVERROR(EINVAL);
-        }
-        err = find_format(f, i, (enum AVPixelFormat)inputs[i]->format, inputs[i]->hw_frames_ctx,
-                          &format);
+        err = hs_av_frame_check(f, i, inputs[i]);
         info->planes[planes[i]] = (struct hsio_plane_info){
             .present = true,
             .width = inputs[i]->width,
@@ -356,18 +307,21 @@ static int describe(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
     return err;
 }
 
-/** Frames may say what the caller did not know when the formats were set. */
+/** Frames may say what the caller did not know when the formats were set; else that holds. */
 static int follow_transfer(struct hs_avfilter *f, const AVFrame *colour)
 {
     struct hs_stream *stream = NULL;
     const struct hs_av_format *format;
-    int err = find_format(f, HS_AVFILTER_COLOUR, (enum AVPixelFormat)colour->format,
+    int err = hs_av_format_check(f, HS_AVFILTER_COLOUR, (enum AVPixelFormat)colour->format,
                           colour->hw_frames_ctx, &format);
+    enum AVColorTransferCharacteristic trc = colour->color_trc;
     bool ldr;
 
     if (err < 0)
         return err;
-    ldr = is_display(f, colour->color_trc, format);
+    if (trc == AVCOL_TRC_UNSPECIFIED || trc == AVCOL_TRC_RESERVED0)
+        trc = f->in.color_trc;
+    ldr = is_display(f, trc, format);
     if (ldr == f->ldr)
         return 0;
     err = make_stream(f, &f->in, &f->out, ldr, &stream);
@@ -399,22 +353,11 @@ static int check_missing(struct hs_avfilter *f, const AVFrame *const inputs[HS_A
     return 0;
 }
 
-/** A buffer for the output, or a look at the caller's. */
+/** A buffer for the output, unless the caller has brought one. */
 static int make_output(struct hs_avfilter *f, AVFrame *out)
 {
-    const struct hs_av_format *format;
-    int err;
-
-    if (out->buf[0]) {
-        err = find_format(f, HS_AV_OUTPUT, (enum AVPixelFormat)out->format, out->hw_frames_ctx,
-                          &format);
-        if (!err && (out->width != f->out.width || out->height != f->out.height)) {
-            av_log(f, AV_LOG_ERROR, "output: a frame of %dx%d was given for %dx%d\n", out->width,
-                   out->height, f->out.width, f->out.height);
-            err = AVERROR(EINVAL);
-        }
-        return err;
-    }
+    if (out->buf[0])
+        return 0;
     if (f->out.format == AV_PIX_FMT_VULKAN)
         return av_hwframe_get_buffer(f->out_frames, out, 0);
     out->format = f->out.format;
@@ -463,9 +406,9 @@ int hs_avfilter_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
     }
     err = check_missing(f, inputs);
     if (!err)
-        err = follow_transfer(f, colour);
-    if (!err)
         err = describe(f, inputs, &info);
+    if (!err)
+        err = hs_av_output_check(f, out);
     if (err < 0)
         return err;
     frame_options = (struct hsframe_options){
@@ -473,14 +416,17 @@ int hs_avfilter_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
         .exposure = f->exposure,
         .sharpness = f->sharpness,
         // Time that runs backwards is a seek.
-        .reset = f->reset || f->broken ||
+        .reset = f->reset || f->broken || f->skipped ||
                  (colour->pts != AV_NOPTS_VALUE && f->last_pts != AV_NOPTS_VALUE &&
                   colour->pts < f->last_pts),
     };
-    err =
-        hsframe_setup(&info, &frame_options, f->out.width, f->out.height, &f->log, &camera, &frame);
+    err = hs_av_error(hsframe_setup(&info, &frame_options, f->out.width, f->out.height, &f->log,
+                                    &camera, &frame));
+    // A refused frame leaves history as it is.
+    if (!err)
+        err = follow_transfer(f, colour);
     if (err < 0)
-        return hs_av_error(err);
+        return err;
     err = make_output(f, out);
     if (!err)
         err = hs_av_submit(f, inputs, out, &frame);
@@ -492,6 +438,7 @@ int hs_avfilter_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
         return err;
     }
     f->reset = 0;
+    f->skipped = false;
     f->frame_count++;
     f->last_pts = colour->pts;
     return 0;

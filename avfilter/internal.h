@@ -146,7 +146,9 @@ struct hs_avfilter {
     struct hs_model *engine;
     struct hs_model_info info;
 
-    bool configured, broken; ///< broken: a recorded frame was not submitted.
+    bool configured;
+    bool broken;  ///< A recorded frame was not submitted.
+    bool skipped; ///< A frame was dropped since the last output: history misses it.
     struct hs_avfilter_format in, out;
     AVBufferRef *out_frames;
     bool ldr;
@@ -174,6 +176,15 @@ int hs_av_convention_make(struct hs_avfilter *f);
 const struct hs_av_format *hs_av_format_find(int plane, enum AVPixelFormat pixels, bool vulkan);
 /** Formats as text for messages. */
 void hs_av_format_list(int plane, bool vulkan, char *text, size_t size);
+
+// check.c
+/** Finds the row for a plane. Errors: EINVAL, after a message that lists what would do. */
+int hs_av_format_check(struct hs_avfilter *f, int plane, enum AVPixelFormat format,
+                       const AVBufferRef *hw_frames_ctx, const struct hs_av_format **found);
+/** Whether a plane takes the frame. Errors: EINVAL, after a message. */
+int hs_av_frame_check(struct hs_avfilter *f, int plane, const AVFrame *frame);
+/** A caller's own output must be of the configured form. Errors: EINVAL, after a message. */
+int hs_av_output_check(struct hs_avfilter *f, const AVFrame *out);
 
 // pack.c
 /** From a frame in system memory to packed rows, and back. */

@@ -2,6 +2,7 @@
 // Pairing the frames of the inputs by their timestamps.
 #include "internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -151,26 +152,15 @@ static int configure_by(struct hs_avfilter *f, const AVFrame *frame, AVRational 
         .time_base = time_base,
     };
 
-    if (frame->duration > 0)
+    if (frame->duration > 0 && frame->duration <= INT_MAX)
         in.frame_rate = av_inv_q(av_mul_q(time_base, (AVRational){(int)frame->duration, 1}));
     return hs_avfilter_configure(f, &in, NULL, &out);
 }
 
-int hs_avfilter_receive(struct hs_avfilter *f, AVFrame *out)
+/** Fills `inputs` with the frames that belong together. Errors: EAGAIN. */
+static int pair(struct hs_avfilter *f, const AVFrame *inputs[HS_AVFILTER_INPUTS])
 {
-    struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
-    const AVFrame *inputs[HS_AVFILTER_INPUTS] = {0};
-    int err = 0;
-
-    if (!colour->count)
-        return colour->ended ? AVERROR_EOF : AVERROR(EAGAIN);
-    if (lacks_spacing(f))
-        return AVERROR(EAGAIN);
-    if (!f->configured)
-        err = configure_by(f, colour->frames[0], colour->time_base);
-    if (err < 0)
-        return err;
-    inputs[HS_AVFILTER_COLOUR] = colour->frames[0];
+    inputs[HS_AVFILTER_COLOUR] = f->queues[HS_AVFILTER_COLOUR].frames[0];
     for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
         struct hs_av_queue *queue = &f->queues[i];
 
@@ -183,12 +173,35 @@ int hs_avfilter_receive(struct hs_avfilter *f, AVFrame *out)
         if (queue->count && compare(f, queue) == 0)
             inputs[i] = queue->frames[0];
     }
-    err = hs_avfilter_run(f, inputs, out);
+    return 0;
+}
+
+int hs_avfilter_receive(struct hs_avfilter *f, AVFrame *out)
+{
+    struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
+    const AVFrame *inputs[HS_AVFILTER_INPUTS] = {0};
+    int err;
+
+    if (!colour->count)
+        return colour->ended ? AVERROR_EOF : AVERROR(EAGAIN);
+    if (lacks_spacing(f))
+        return AVERROR(EAGAIN);
+    err = pair(f, inputs);
+    // What is wrong with the caller's output is no fault of the frame.
+    if (!err && f->configured)
+        err = hs_av_output_check(f, out);
     if (err < 0)
         return err;
+    if (!f->configured)
+        err = configure_by(f, colour->frames[0], colour->time_base);
+    if (!err)
+        err = hs_avfilter_run(f, inputs, out);
+    // One that fails would fail again: it is told once, and the next call goes on behind it.
     for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
         if (inputs[i])
             drop(&f->queues[i]);
     }
-    return 0;
+    if (err < 0)
+        f->skipped = true;
+    return err;
 }

@@ -8,32 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavutil/avstring.h>
 #include <libavutil/dict.h>
-#include <libavutil/eval.h>
 #include <libavutil/mem.h>
 
 #define PREFIX "hindsight."
 #define MAX_NUMBERS 16
 
-/** Reads `count` numbers and nothing else. */
-static bool read_numbers(const char *text, int count, double *numbers)
-{
-    char *end;
-
-    for (int i = 0; i < count; i++, text = end) {
-        numbers[i] = av_strtod(text, &end);
-        if (end == text)
-            return false;
-    }
-    return !text[strspn(text, " ")];
-}
-
-static const struct {
-    const char *name;
-    int count;
-} keys[] = {{"time", 1},     {"number", 1},    {"reset", 1}, {"held", 1},  {"jitter", 2},
-            {"exposure", 1}, {"sharpness", 1}, {"clip", 2},  {"view", 16}, {"proj", 16}};
 enum {
     TIME,
     NUMBER,
@@ -47,6 +27,57 @@ enum {
     PROJ,
     KEY_COUNT
 };
+static const struct {
+    const char *name;
+    int count;
+    const char *expected;
+} keys[KEY_COUNT] = {
+    [TIME] = {"time", 1, "a number of seconds"},
+    [NUMBER] = {"number", 1, "a whole number"},
+    [RESET] = {"reset", 1, "a number, 0 or not"},
+    [HELD] = {"held", 1, "a number, 0 or not"},
+    [JITTER] = {"jitter", 2, "2 finite numbers"},
+    [EXPOSURE] = {"exposure", 1, "a finite number above 0"},
+    [SHARPNESS] = {"sharpness", 1, "a number from 0 to 1"},
+    [CLIP] = {"clip", 2, "2 numbers, the near distance above 0 and the far one beyond it or inf"},
+    [VIEW] = {"view", 16, "16 finite numbers, the rows of a matrix that can be inverted"},
+    [PROJ] = {"proj", 16, "16 finite numbers, the rows of a matrix that can be inverted"},
+};
+
+/** Whether the upper left 3x3 part can be inverted. */
+static bool invertible(const double *m)
+{
+    const double det = m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
+                       m[2] * (m[4] * m[9] - m[5] * m[8]);
+
+    return isfinite(det) && det != 0;
+}
+
+/** What the numbers become is float: they are held against the limits as such. */
+static bool valid(int key, const double *n)
+{
+    for (int i = 0; i < keys[key].count; i++) {
+        if (!isfinite((float)n[i]) && !(key == CLIP && i == 1 && n[i] > 0))
+            return false;
+    }
+    switch (key) {
+    case NUMBER:
+        // Doubles hold no larger whole numbers one by one.
+        return n[0] == trunc(n[0]) && fabs(n[0]) <= 0x1p53;
+    case EXPOSURE:
+        return (float)n[0] > 0;
+    case SHARPNESS:
+        return n[0] >= 0 && n[0] <= 1;
+    case CLIP:
+        return (float)n[0] > 0 && (float)n[1] > (float)n[0];
+    case VIEW:
+        return invertible(n);
+    case PROJ:
+        return (float)n[0] != 0 && (float)n[5] != 0;
+    default:
+        return true;
+    }
+}
 
 static void store(struct hs_av_values *values, int key, const double *n)
 {
@@ -98,26 +129,25 @@ static int set(struct hs_avfilter *f, const char *where, const char *name, const
                struct hs_av_values *values)
 {
     double numbers[MAX_NUMBERS];
+    int key = 0, count;
 
-    for (int key = 0; key < KEY_COUNT; key++) {
-        if (strcmp(keys[key].name, name))
-            continue;
-        if (read_numbers(text, keys[key].count, numbers)) {
-            // The bounds of int64_t as doubles; a NaN is within none.
-            if (key == NUMBER && !(numbers[0] >= -0x1p63 && numbers[0] < 0x1p63)) {
-                av_log(f, AV_LOG_ERROR, "%s: \"%s\" can not be the number of a frame\n", where,
-                       text);
-                return AVERROR(EINVAL);
-            }
-            store(values, key, numbers);
-            return 0;
-        }
-        av_log(f, AV_LOG_ERROR, "%s: %s takes %d number%s, not \"%s\"\n", where, name,
-               keys[key].count, keys[key].count > 1 ? "s" : "", text);
+    while (key < KEY_COUNT && strcmp(keys[key].name, name))
+        key++;
+    if (key == KEY_COUNT) {
+        av_log(f, AV_LOG_ERROR, "%s%s: there is no such value; found \"%.80s\"\n", where, name,
+               text);
         return AVERROR(EINVAL);
     }
-    av_log(f, AV_LOG_ERROR, "%s: there is no value \"%s\"\n", where, name);
-    return AVERROR(EINVAL);
+    count = hsio_numbers_parse(text, numbers, MAX_NUMBERS);
+    if (count == HS_ERR_NOMEM)
+        return AVERROR(ENOMEM);
+    if (count != keys[key].count || !valid(key, numbers)) {
+        av_log(f, AV_LOG_ERROR, "%s%s: expected %s, found \"%.200s\"\n", where, name,
+               keys[key].expected, text);
+        return AVERROR(EINVAL);
+    }
+    store(values, key, numbers);
+    return 0;
 }
 
 static int read_line(struct hs_avfilter *f, const char *where, const char *line,
@@ -128,12 +158,12 @@ static int read_line(struct hs_avfilter *f, const char *where, const char *line,
     int err = av_dict_parse_string(&dict, line, "=", ";", 0);
 
     if (err < 0)
-        av_log(f, AV_LOG_ERROR, "%s: not of the form key=value;key=value\n", where);
+        av_log(f, AV_LOG_ERROR, "%snot of the form key=value;key=value\n", where);
     values->time = NAN;
     while (err >= 0 && (entry = av_dict_iterate(dict, entry)))
         err = set(f, where, entry->key, entry->value, values);
     if (err >= 0 && !isfinite(values->time)) {
-        av_log(f, AV_LOG_ERROR, "%s: the time is missing\n", where);
+        av_log(f, AV_LOG_ERROR, "%sthe time is missing\n", where);
         err = AVERROR(EINVAL);
     }
     av_dict_free(&dict);
@@ -161,7 +191,7 @@ int hs_av_values_load(struct hs_avfilter *f)
         line[strcspn(line, "\r\n")] = 0;
         if (!*line || *line == '#')
             continue;
-        snprintf(where, sizeof(where), "%s, line %d", f->frames, number);
+        snprintf(where, sizeof(where), "%s, line %d: ", f->frames, number);
         err = read_line(f, where, line, &values);
         if (err < 0)
             break;
@@ -203,10 +233,38 @@ static int find(struct hs_avfilter *f, int64_t pts, struct hs_av_values *values)
     return 0;
 }
 
+/** Errors: EINVAL, after a message. */
+static int set_metadata(struct hs_avfilter *f, const AVDictionary *metadata,
+                        struct hs_av_values *values)
+{
+    static const char form[] = "frame %lld: metadata of colour: " PREFIX;
+    const AVDictionaryEntry *entry = av_dict_get(metadata, PREFIX "number", NULL, 0);
+    char where[96];
+    int err = 0;
+
+    // The number comes first: messages about the others name the frame by it.
+    snprintf(where, sizeof(where), form, (long long)values->info.number);
+    if (entry)
+        err = set(f, where, keys[NUMBER].name, entry->value, values);
+    snprintf(where, sizeof(where), form, (long long)values->info.number);
+    entry = NULL;
+    while (!err && (entry = av_dict_get(metadata, PREFIX, entry, AV_DICT_IGNORE_SUFFIX))) {
+        const char *name = entry->key + strlen(PREFIX);
+
+        if (!strcmp(name, keys[TIME].name)) {
+            av_log(f, AV_LOG_ERROR, "%s%s: a time is for lines of the file only, found \"%.80s\"\n",
+                   where, name, entry->value);
+            err = AVERROR(EINVAL);
+        } else {
+            err = set(f, where, name, entry->value, values);
+        }
+    }
+    return err;
+}
+
 int hs_av_values_get(struct hs_avfilter *f, const AVFrame *colour, struct hsio_frame_info *info)
 {
     struct hs_av_values values = {.info.number = f->frame_count};
-    const AVDictionaryEntry *entry = NULL;
     int err = 0;
 
     if (f->value_count) {
@@ -216,8 +274,8 @@ int hs_av_values_get(struct hs_avfilter *f, const AVFrame *colour, struct hsio_f
         }
         err = find(f, colour->pts, &values);
     }
-    while (!err && (entry = av_dict_get(colour->metadata, PREFIX, entry, AV_DICT_IGNORE_SUFFIX)))
-        err = set(f, "metadata of colour", entry->key + strlen(PREFIX), entry->value, &values);
+    if (!err)
+        err = set_metadata(f, colour->metadata, &values);
     if (!err)
         *info = values.info;
     return err;

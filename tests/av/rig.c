@@ -311,6 +311,19 @@ void rig_require_same(const AVFrame *a, const AVFrame *b)
     }
 }
 
+void rig_text_file(const char *text, char path[RIG_PATH_BYTES])
+{
+    FILE *stream;
+    int file;
+
+    snprintf(path, RIG_PATH_BYTES, "/tmp/hs_av_XXXXXX");
+    file = mkstemp(path);
+    stream = file < 0 ? NULL : fdopen(file, "w");
+    REQUIRE(stream);
+    REQUIRE_GE(fputs(text, stream), 0);
+    REQUIRE_EQ(fclose(stream), 0);
+}
+
 struct hs_avfilter *rig_filter(struct rig *rig, const char *options)
 {
     struct hs_avfilter *filter = hs_avfilter_alloc();

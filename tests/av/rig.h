@@ -16,6 +16,24 @@
 
 #define RENDER_W 48
 #define RENDER_H 32
+#define RIG_PATH_BYTES 32
+
+/** Opens the rig, or leaves the test case. */
+#define OPEN(rig)                                          \
+    do {                                                   \
+        if (!rig_open(rig))                                \
+            TEST_SKIP("no Vulkan device with validation"); \
+    } while (0)
+
+/** The last call failed with `code` and said one thing, which has `part` in it. */
+#define REQUIRE_ERROR(call, code, part)                                                           \
+    do {                                                                                          \
+        const int test_err = (call);                                                              \
+        const struct said test_said = rig_said();                                                 \
+        REQUIRE_EQ(test_err, code);                                                               \
+        REQUIRE_EQ(test_said.errors, 1);                                                          \
+        REQUIRE_MSG(strstr(test_said.error, part), "\"%s\" lacks \"%s\"", test_said.error, part); \
+    } while (0)
 
 struct rig {
     struct fixture fx; ///< Its instance and messages are used; its device is another one.
@@ -48,6 +66,9 @@ AVFrame *rig_upload(struct rig *rig, const AVFrame *frame);
 AVFrame *rig_download(struct rig *rig, const AVFrame *frame);
 /** Both frames have the same pixels. */
 void rig_require_same(const AVFrame *a, const AVFrame *b);
+
+/** A file with this text in the scratch folder; `path` is where. Remove it. */
+void rig_text_file(const char *text, char path[RIG_PATH_BYTES]);
 
 /** A filter with options such as "scale=2:model=taau"; opened on the rig's device. */
 struct hs_avfilter *rig_filter(struct rig *rig, const char *options);

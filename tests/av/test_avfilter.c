@@ -10,11 +10,6 @@
 #include "tests/test.h"
 
 #define FRAMES 4
-#define OPEN(rig)                                          \
-    do {                                                   \
-        if (!rig_open(rig))                                \
-            TEST_SKIP("no Vulkan device with validation"); \
-    } while (0)
 
 /** Planes of a GBR format by channel R, G, B, A. */
 static const int gbr[4] = {2, 0, 1, 3};
@@ -284,6 +279,111 @@ static void properties_are_carried(struct test_rng *rng)
     rig_close(&rig);
 }
 
+/** Runs colour alone and gives the pixels. */
+static AVFrame *once(struct hs_avfilter *filter, int time)
+{
+    AVFrame *colour = rig_colour(AV_PIX_FMT_RGBA64, RENDER_W, RENDER_H, time);
+    AVFrame *out = av_frame_alloc();
+    struct hs_avfilter_format format;
+    int64_t count;
+
+    REQUIRE_EQ(av_opt_get_int(filter, "frame_count", 0, &count), 0);
+    if (count == 0)
+        REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), 0);
+    REQUIRE_EQ(hs_avfilter_run(filter, (const AVFrame *const[HS_AVFILTER_INPUTS]){colour}, out), 0);
+    av_frame_free(&colour);
+    return out;
+}
+
+/** A cut shows the picture that a fresh filter shows: by option, or by time that runs backwards. */
+static void cuts(struct test_rng *rng)
+{
+    struct hs_avfilter *filter;
+    AVFrame *fresh, *with_history, *cut;
+    int64_t reset = 1;
+    struct rig rig;
+
+    (void)rng;
+    OPEN(&rig);
+    filter = rig_filter(&rig, "");
+    fresh = once(filter, 5);
+    hs_avfilter_free(&filter);
+    filter = rig_filter(&rig, "");
+    cut = once(filter, 4);
+    av_frame_free(&cut);
+    with_history = once(filter, 5);
+    REQUIRE(memcmp(fresh->data[0], with_history->data[0], (size_t)fresh->linesize[0]) != 0);
+    REQUIRE_EQ(av_opt_set(filter, "reset", "1", 0), 0);
+    cut = once(filter, 5);
+    rig_require_same(fresh, cut);
+    REQUIRE_EQ(av_opt_get_int(filter, "reset", 0, &reset), 0);
+    REQUIRE_EQ(reset, 0);
+    av_frame_free(&cut);
+    cut = once(filter, 9);
+    av_frame_free(&cut);
+    // Time runs backwards: a seek.
+    cut = once(filter, 5);
+    rig_require_same(fresh, cut);
+    av_frame_free(&cut);
+    av_frame_free(&fresh);
+    av_frame_free(&with_history);
+    hs_avfilter_free(&filter);
+    rig_close(&rig);
+}
+
+/** With a fixed output the render size may change; without, only the configured one is legal. */
+static void dynamic_resolution(struct test_rng *rng)
+{
+    static const int sizes[][2] = {{48, 32}, {40, 24}, {96, 64}, {32, 22}};
+    struct hs_avfilter_format format;
+    struct hs_avfilter *filter;
+    AVFrame *out = av_frame_alloc();
+    struct rig rig;
+
+    (void)rng;
+    OPEN(&rig);
+    filter = rig_filter(&rig, "w=96:h=64");
+    for (int i = 0; i < 4; i++) {
+        const AVFrame *inputs[HS_AVFILTER_INPUTS] = {0};
+        AVFrame *colour = rig_colour(AV_PIX_FMT_RGBA, sizes[i][0], sizes[i][1], i);
+        AVFrame *depth = rig_depth(AV_PIX_FMT_GRAYF32, sizes[i][0], sizes[i][1], i);
+
+        if (i == 0)
+            REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), 0);
+        inputs[HS_AVFILTER_COLOUR] = colour;
+        inputs[HS_AVFILTER_DEPTH] = depth;
+        av_frame_unref(out);
+        REQUIRE_EQ(hs_avfilter_run(filter, inputs, out), 0);
+        REQUIRE_EQ(out->width, 96);
+        REQUIRE_EQ(out->height, 64);
+        av_frame_free(&colour);
+        av_frame_free(&depth);
+    }
+    hs_avfilter_free(&filter);
+    filter = rig_filter(&rig, "scale=1.5");
+    // Refused twice: the first must not spoil what comes after it.
+    for (int i = 0; i < 4; i++) {
+        const bool fits = i == 0 || i == 3;
+        const int *size = sizes[fits ? 0 : 2];
+        AVFrame *colour = rig_colour(AV_PIX_FMT_RGBA, size[0], size[1], i);
+        const AVFrame *inputs[HS_AVFILTER_INPUTS] = {colour};
+
+        if (i == 0)
+            REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), 0);
+        av_frame_unref(out);
+        if (fits)
+            REQUIRE_EQ(hs_avfilter_run(filter, inputs, out), 0);
+        else
+            REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL),
+                          "above the stream's maximum");
+        av_frame_free(&colour);
+    }
+    REQUIRE_EQ(format.width, 72);
+    av_frame_free(&out);
+    hs_avfilter_free(&filter);
+    rig_close(&rig);
+}
+
 /** What libavutil makes by itself: no validation, but its own features. */
 static void works_on_the_own_device_of_libavutil(struct test_rng *rng)
 {
@@ -318,6 +418,8 @@ static const struct test_case cases[] = {
     {"lent_and_copied_agree", lent_and_copied_agree},
     {"formats_of_motion_agree", formats_of_motion_agree},
     {"properties_are_carried", properties_are_carried},
+    {"cuts", cuts},
+    {"dynamic_resolution", dynamic_resolution},
     {"works_on_the_own_device_of_libavutil", works_on_the_own_device_of_libavutil},
 };
 TEST_MAIN(cases)

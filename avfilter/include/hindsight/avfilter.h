@@ -111,14 +111,15 @@ int hs_avfilter_configure(struct hs_avfilter *filter, const struct hs_avfilter_f
  * Filters one frame whose planes are paired already; absent ones are NULL.
  *
  * Vulkan frames are used where they are, others are uploaded. `out` is a blank frame, which gets a
- * buffer, or has one of the configured form already. Properties (pts, colour, metadata, side data
+ * buffer, or has one of exactly the configured form and size already. Properties (pts, colour, metadata, side data
  * that does not depend on the size) are those of colour; per-frame values are taken from colour's
  * metadata and the option `frames`.
  * Sync: as libavutil has it: waits for and signals the frames' semaphores, under their locks and
  * the queue's. A Vulkan output is not waited for; one in system memory is.
  * Thread: one at a time.
- * Errors: EINVAL not configured, colour is missing, a plane's format or size does not fit, a value
- * is out of range; ENOSYS; ENOMEM; AVERROR_EXTERNAL the device is lost.
+ * Errors: EINVAL not configured, colour is missing, a plane's format or size does not fit, pixels
+ * are missing, a value is out of range; ENOSYS; ENOMEM; AVERROR_EXTERNAL the device is lost. The
+ * call may be repeated with what was wrong put right.
  * Since: 1.
  */
 int hs_avfilter_run(struct hs_avfilter *filter, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
@@ -129,7 +130,7 @@ int hs_avfilter_run(struct hs_avfilter *filter, const AVFrame *const inputs[HS_A
  * missing_planes says what happens to a frame without one of them. Frames that are waiting are
  * dropped.
  *
- * `mask` has bit (1 << input) for each. Thread: one at a time. Since: 1.
+ * `mask` has bit (1 << input) for each; other bits are ignored. Thread: one at a time. Since: 1.
  */
 void hs_avfilter_set_inputs(struct hs_avfilter *filter, unsigned mask);
 
@@ -150,7 +151,9 @@ int hs_avfilter_send(struct hs_avfilter *filter, enum hs_avfilter_input input, c
  *
  * Planes within half a frame of colour's pts belong to it; older ones are dropped. Where neither
  * the format nor the frames tell how long one lasts, the first waits for the second colour frame.
- * The first frame configures the filter unless the caller did.
+ * The first frame configures the filter unless the caller did. A frame that fails is dropped with
+ * its planes, so an error is told once: the next call goes on with the next frame, as after a cut.
+ * Only where `out` does not fit nothing is dropped.
  * Thread: one at a time.
  * Errors: EAGAIN an input has to be sent first; AVERROR_EOF; those of hs_avfilter_configure() and
  * hs_avfilter_run().
