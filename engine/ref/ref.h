@@ -14,6 +14,7 @@
 #include <hindsight/error.h>
 #include <hindsight/frame.h>
 
+#include "engine/src/weights.h"
 #include "interface.h"
 
 struct hs_ref_plane {
@@ -66,6 +67,43 @@ void hs_ref_resolve(const struct hs_frame_params *p, const struct hs_state *stat
                     const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
                     struct hs_ref_history *next, struct hs_ref_plane *image);
 
+/**
+ * What the network sees (docs/model-format.md): 64 channels, half the output size, rounded up.
+ * `motion` as for reproject.
+ */
+void hs_ref_features(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
+                     const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
+                     struct hs_ref_plane *features);
+
+/** What one layer gives. */
+struct hs_ref_layer {
+    struct hs_ref_plane sum;    ///< The convolution alone.
+    struct hs_ref_plane result; ///< Pixels of HS_LAYER_UP spread, then add and ReLU.
+};
+
+/** The network on one picture. Planes are filled up to a multiple of four tokens. */
+struct hs_ref_network {
+    struct hs_ref_plane features;
+    uint32_t layer_count;
+    struct hs_ref_layer layers[HS_WEIGHTS_LAYERS_MAX]; ///< The last one's result is the head.
+};
+
+/** Any size of `features`. HS_ERR_NOMEM. */
+int hs_ref_network_run(const struct hs_weights *weights, const struct hs_ref_plane *features,
+                       struct hs_ref_network *network);
+void hs_ref_network_finish(struct hs_ref_network *network);
+
+/** One layer; `add` may be NULL. HS_ERR_NOMEM, with what was made of `out` left to be finished. */
+int hs_ref_layer_run(const struct hs_layer *layer, const struct hs_ref_plane *in,
+                     const struct hs_ref_plane *add, struct hs_ref_layer *out);
+void hs_ref_layer_finish(struct hs_ref_layer *layer);
+
+/** Resolve as a network's head wants it: 112 channels, at least half the output size. */
+void hs_ref_resolve_steered(const struct hs_frame_params *p, const struct hs_state *state,
+                            const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
+                            const struct hs_ref_plane *head, struct hs_ref_history *next,
+                            struct hs_ref_plane *image);
+
 /** Sharpening of `in` into `out`, 4 channels, output size each. */
 void hs_ref_finish(const struct hs_frame_params *p, const struct hs_ref_plane *in,
                    struct hs_ref_plane *out);
@@ -80,11 +118,21 @@ enum hs_ref_motion_state hs_ref_motion(const struct hs_frame_params *p,
                                        const struct hs_ref_plane *motion, int x, int y, bool far,
                                        float *out);
 
+/** Motion of an output pixel in output px; returns the validity of its history. */
+float hs_ref_pixel_motion(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
+                          const struct hs_ref_prepared *prep, int x, int y, float *out);
+
 /** A sequence's history, without a GPU. */
 struct hs_ref_stream;
 
 /** NULL if memory is short. `ldr` as HS_STREAM_LDR. */
 struct hs_ref_stream *hs_ref_stream_create(int out_width, int out_height, bool ldr);
+
+/** From the next frame on the stream runs this network; it borrows the weights. NULL: `taau`. */
+void hs_ref_stream_weights(struct hs_ref_stream *stream, const struct hs_weights *weights);
+
+/** Planes but the prepared colour keep floats, as the training package's do. */
+void hs_ref_stream_keep_float(struct hs_ref_stream *stream);
 
 /**
  * One frame: the values of `frame` (its images are not looked at: planes come from `in`) into
@@ -101,6 +149,8 @@ const struct hs_frame_params *hs_ref_stream_params(const struct hs_ref_stream *s
 const struct hs_ref_prepared *hs_ref_stream_prepared(const struct hs_ref_stream *stream);
 const struct hs_ref_history *hs_ref_stream_reprojected(const struct hs_ref_stream *stream);
 const struct hs_ref_history *hs_ref_stream_history(const struct hs_ref_stream *stream);
+/** Without layers before the first frame that ran a network. */
+const struct hs_ref_network *hs_ref_stream_network(const struct hs_ref_stream *stream);
 const struct hs_state *hs_ref_stream_state(const struct hs_ref_stream *stream);
 
 void hs_ref_stream_destroy(struct hs_ref_stream **stream);

@@ -72,6 +72,15 @@ static inline float hs_ref_half(float x)
     return x;
 }
 
+/** Flag of prev_size.z that only the reference knows: planes are not rounded to half. */
+#define HS_REF_FRAME_FLOAT (1 << 30)
+
+/** A value as the stream's half float planes hold it. */
+static inline float hs_ref_store(const struct hs_frame_params *p, float x)
+{
+    return hs_ref_has(p, HS_REF_FRAME_FLOAT) ? x : hs_ref_half(x);
+}
+
 /**
  * Working range: s * sqrt(c / (s + c)) with s = max(alpha, m / (1 + m)), m the largest channel.
  * Opaque pixels have s = 1: the square root of c / (1 + c). Scaling with s keeps the colour of
@@ -114,6 +123,12 @@ static inline void hs_ref_cubic(float f, float a, float *w)
     w[1] = ((a + 2) * f - (a + 3)) * f * f + 1;
     w[2] = ((a + 2) * g - (a + 3)) * g * g + 1;
     w[3] = a * g * f * f;
+}
+
+/** How much a resampling at fractions (fx, fy) between pixels blurs: 0 to 1. */
+static inline float hs_ref_blur(float fx, float fy)
+{
+    return 2 * (fx * (1 - fx) + fy * (1 - fy));
 }
 
 /** The range of taps: [0..2] of c / s, [3] of alpha, [4] of s. Taps with s = 0 have no colour. */

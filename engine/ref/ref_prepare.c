@@ -214,7 +214,7 @@ void hs_ref_prepare(const struct hs_frame_params *p, const struct hs_state *stat
             float *m = hs_ref_pixel(&out->motion, x, y), *aux = hs_ref_pixel(&out->aux, x, y);
             m[0] = motion[0];
             m[1] = motion[1];
-            aux[0] = hs_ref_half(valid);
+            aux[0] = hs_ref_store(p, valid);
             aux[1] = 0;
         }
     }

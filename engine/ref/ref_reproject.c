@@ -35,8 +35,7 @@ static void pick_sample(const struct hs_frame_params *p, const struct hs_ref_pla
     }
 }
 
-/** Motion of an output pixel in output px, and the validity of its history. */
-static float pixel_motion(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
+float hs_ref_pixel_motion(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
                           const struct hs_ref_prepared *prep, int x, int y, float *out)
 {
     int s[2];
@@ -93,8 +92,7 @@ static float sample_weight(const struct hs_ref_plane *aux, float hx, float hy)
                    hs_ref_texel(aux, (int)bx + i, (int)by + j)[0];
     }
     // Every resampling between pixels blurs, so it costs weight.
-    const float blur = 2 * (fx * (1 - fx) + fy * (1 - fy));
-    return sum * (1 - HS_REF_F(HS_TAAU_DECAY) * blur);
+    return sum * (1 - HS_REF_F(HS_TAAU_DECAY) * hs_ref_blur(fx, fy));
 }
 
 void hs_ref_reproject(const struct hs_frame_params *p, const struct hs_state *state,
@@ -106,10 +104,10 @@ void hs_ref_reproject(const struct hs_frame_params *p, const struct hs_state *st
     for (int y = 0; y < p->size.w; y++) {
         for (int x = 0; x < p->size.z; x++) {
             float m[2], rgba[4], weight = 0;
-            const float valid = pixel_motion(p, motion, prep, x, y, m);
+            const float valid = hs_ref_pixel_motion(p, motion, prep, x, y, m);
             const float hx = (float)x + 0.5f + m[0], hy = (float)y + 0.5f + m[1];
             if (valid > 0 && hx > 0 && hy > 0 && hx < width && hy < height)
-                weight = hs_ref_half(sample_weight(&prev->aux, hx, hy) * valid);
+                weight = hs_ref_store(p, sample_weight(&prev->aux, hx, hy) * valid);
             if (weight > 0) {
                 sample_colour(p, ratio, &prev->colour, hx, hy, rgba);
             } else {
@@ -123,7 +121,7 @@ void hs_ref_reproject(const struct hs_frame_params *p, const struct hs_state *st
             }
             float *c = hs_ref_pixel(&out->colour, x, y), *aux = hs_ref_pixel(&out->aux, x, y);
             for (int i = 0; i < 4; i++)
-                c[i] = hs_ref_half(rgba[i]);
+                c[i] = hs_ref_store(p, rgba[i]);
             aux[0] = weight;
             aux[1] = 0;
         }

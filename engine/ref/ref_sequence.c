@@ -16,6 +16,10 @@ struct hs_ref_stream {
     struct hs_ref_plane prev_depth;
     struct hs_ref_history reproj, history[2];
     struct hs_ref_plane resolved;
+    const struct hs_weights *weights;
+    bool keep_float;
+    struct hs_ref_plane features;
+    struct hs_ref_network network;
 };
 
 struct hs_ref_plane hs_ref_plane_make(int width, int height, int channels)
@@ -77,7 +81,9 @@ struct hs_ref_stream *hs_ref_stream_create(int out_width, int out_height, bool l
     s->height = out_height;
     s->ldr = ldr;
     s->resolved = hs_ref_plane_make(out_width, out_height, 4);
-    if (!s->resolved.texels || !history_make(out_width, out_height, &s->reproj) ||
+    s->features = hs_ref_plane_make((out_width + 1) / 2, (out_height + 1) / 2, HS_WEIGHTS_FEATURES);
+    if (!s->resolved.texels || !s->features.texels ||
+        !history_make(out_width, out_height, &s->reproj) ||
         !history_make(out_width, out_height, &s->history[0]) ||
         !history_make(out_width, out_height, &s->history[1]))
         hs_ref_stream_destroy(&s);
@@ -92,6 +98,8 @@ void hs_ref_stream_destroy(struct hs_ref_stream **stream)
     prepared_finish(&s->prep);
     hs_ref_plane_finish(&s->prev_depth);
     hs_ref_plane_finish(&s->resolved);
+    hs_ref_plane_finish(&s->features);
+    hs_ref_network_finish(&s->network);
     history_finish(&s->reproj);
     history_finish(&s->history[0]);
     history_finish(&s->history[1]);
@@ -138,6 +146,38 @@ static void advance(struct hs_ref_stream *s, const struct hs_frame *f,
     s->parity ^= 1;
 }
 
+void hs_ref_stream_weights(struct hs_ref_stream *s, const struct hs_weights *weights)
+{
+    s->weights = weights;
+}
+
+void hs_ref_stream_keep_float(struct hs_ref_stream *s)
+{
+    s->keep_float = true;
+}
+
+/** Resolves into `image`, steered by the network if there is one. */
+static int run_network(struct hs_ref_stream *s, const struct hs_ref_inputs *in,
+                       struct hs_ref_plane *image)
+{
+    const struct hs_frame_params *p = &s->params;
+    struct hs_ref_history *next = &s->history[s->parity ^ 1];
+    struct hs_ref_network network;
+    if (!s->weights) {
+        hs_ref_resolve(p, &s->state, &s->prep, &s->reproj, next, image);
+        return 0;
+    }
+    hs_ref_features(p, &in->motion, &s->prep, &s->reproj, &s->features);
+    const int err = hs_ref_network_run(s->weights, &s->features, &network);
+    if (err)
+        return err;
+    hs_ref_network_finish(&s->network);
+    s->network = network;
+    hs_ref_resolve_steered(p, &s->state, &s->prep, &s->reproj,
+                           &network.layers[network.layer_count - 1].result, next, image);
+    return 0;
+}
+
 int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,
                         const struct hs_ref_inputs *in, struct hs_ref_plane *image)
 {
@@ -163,13 +203,16 @@ int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,
     const bool sharpen = f->sharpness > 0;
     if (sharpen)
         p->prev_size.z |= HS_FRAME_FINISH;
+    if (s->keep_float)
+        p->prev_size.z |= HS_REF_FRAME_FLOAT;
     if (hs_ref_has(p, HS_FRAME_MEASURE))
         hs_ref_measure(p, &in->colour, &s->state);
     hs_ref_expose(p, in->exposure_texel, &s->state);
     hs_ref_prepare(p, &s->state, in, &s->prev_depth, &s->prep);
     hs_ref_reproject(p, &s->state, &in->motion, &s->prep, &s->history[s->parity], &s->reproj);
-    hs_ref_resolve(p, &s->state, &s->prep, &s->reproj, &s->history[s->parity ^ 1],
-                   sharpen ? &s->resolved : image);
+    err = run_network(s, in, sharpen ? &s->resolved : image);
+    if (err)
+        return err;
     if (sharpen)
         hs_ref_finish(p, &s->resolved, image);
     advance(s, f, in);
@@ -194,6 +237,11 @@ const struct hs_ref_history *hs_ref_stream_reprojected(const struct hs_ref_strea
 const struct hs_ref_history *hs_ref_stream_history(const struct hs_ref_stream *s)
 {
     return &s->history[s->parity];
+}
+
+const struct hs_ref_network *hs_ref_stream_network(const struct hs_ref_stream *s)
+{
+    return &s->network;
 }
 
 const struct hs_state *hs_ref_stream_state(const struct hs_ref_stream *s)
