@@ -104,6 +104,8 @@ uint32_t mat_mirror(struct scene *s)
 uint32_t mat_texture(struct scene *s, uint32_t kind, struct vec3 a, struct vec3 b, float repeat,
                      float roughness)
 {
+    if (s->simple && random_chance(&s->rng, 0.85f))
+        return mat_plain(s, random_chance(&s->rng, 0.7f) ? a : b, roughness);
     const uint32_t m = scene_material(s, a, roughness);
     second(s, m, b, clampf(roughness + random_in(&s->rng, -0.15f, 0.15f), 0.05f, 1));
     material(s, m)->kind[0] = kind;

@@ -30,10 +30,43 @@ static int32_t crown_mesh(struct scene *s, float leaf, bool cone)
     return crowns[(*count)++];
 }
 
+/** Foliage as one body with few faces, or as cones upon each other. */
+static void solid_crown(struct scene *s, int32_t node, uint32_t m, struct vec3 p, struct vec3 half,
+                        bool cone)
+{
+    struct random *r = &s->rng;
+    if (!cone) {
+        struct mesh mesh = {0};
+        if (!mesh_rock(&mesh, random_bits(r), random_in(r, 0.2f, 0.6f), 0) || !mesh_facet(&mesh))
+            s->failed = true;
+        const struct rows local =
+            rows_mul(rows_move(p), rows_turn(v3(0, 0, 1), random_in(r, 0, 6)));
+        mesh_item(s, node, m, scene_mesh(s, &mesh), local, 1)->half = half;
+        return;
+    }
+    const uint32_t sides = (uint32_t)random_int(r, 5, 9), tiers = (uint32_t)random_int(r, 2, 5);
+    for (uint32_t i = 0; i < tiers; i++) {
+        const float low = (float)i / (float)tiers, wide = 1 - 0.8f * low;
+        const float profile[3][2] = {{0, 0}, {wide, 0}, {0.12f * wide, 1.5f / (float)tiers}};
+        struct mesh mesh = {0};
+        if (!mesh_lathe(&mesh, profile, 3, sides) || !mesh_facet(&mesh))
+            s->failed = true;
+        const struct vec3 at = v3(p.x, p.y, p.z + half.z * (2 * low - 1));
+        const struct rows local =
+            rows_mul(rows_move(at), rows_turn(v3(0, 0, 1), random_in(r, 0, 6)));
+        mesh_item(s, node, m, scene_mesh(s, &mesh), local, 1)->half =
+            v3(half.x, half.y, 2 * half.z);
+    }
+}
+
 static void crown(struct scene *s, int32_t node, uint32_t m, struct vec3 p, struct vec3 half,
                   bool cone)
 {
     struct random *r = &s->rng;
+    if (s->simple) {
+        solid_crown(s, node, m, p, half, cone);
+        return;
+    }
     const float wide = fmaxf(half.x, half.z), fine = 0.07f * random_in(r, 0.7f, 1.6f);
     const float leaf = clampf(fmaxf(fine, 0.8f * s->pixel / wide), 0.05f, 0.3f);
     const struct rows local = rows_mul(rows_move(p), rows_turn(v3(0, 0, 1), random_in(r, 0, 6)));
@@ -93,12 +126,14 @@ void obj_rock(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
     struct mesh mesh = {0};
-    if (!mesh_rock(&mesh, random_bits(r), random_in(r, 0.35f, 0.8f), 2))
+    if (!mesh_rock(&mesh, random_bits(r), random_in(r, 0.35f, 0.8f), s->simple ? 0 : 2))
         s->failed = true;
     for (uint32_t i = 0; i < mesh.vertex_count; i++)
         mesh.position[i] = mesh.rest[i] =
             scale3(mesh.position[i], v3(size * 0.5f, size * 0.4f, size * 0.32f));
     mesh_smooth(&mesh);
+    if (s->simple && !mesh_facet(&mesh))
+        s->failed = true;
     mesh_item(s, node, mat_stone(s), scene_mesh(s, &mesh), rows_move(v3(0, 0, size * 0.12f)), 1);
 }
 

@@ -6,7 +6,7 @@ static int32_t smooth_lathe(struct scene *s, const float (*points)[2], int count
 {
     float profile[64][2];
     uint32_t n = 0;
-    const int steps = 6;
+    const int steps = s->simple ? 2 : 6;
     for (int i = 0; i + 1 < count; i++) {
         const float *p0 = points[i > 0 ? i - 1 : 0], *p1 = points[i], *p2 = points[i + 1];
         const float *p3 = points[i + 2 < count ? i + 2 : count - 1];
@@ -20,7 +20,9 @@ static int32_t smooth_lathe(struct scene *s, const float (*points)[2], int count
         }
     }
     struct mesh mesh = {0};
-    if (!mesh_lathe(&mesh, (const float(*)[2])profile, n, 32))
+    const uint32_t sides = s->simple ? (uint32_t)random_int(&s->rng, 5, 12) : 32;
+    if (!mesh_lathe(&mesh, (const float(*)[2])profile, n, sides) ||
+        (s->simple && !mesh_facet(&mesh)))
         s->failed = true;
     return scene_mesh(s, &mesh);
 }

@@ -175,7 +175,8 @@ static void scatter(struct scene *s, object_fn *const *things, const float *size
                     uint32_t terrain, float height, float flat)
 {
     struct random *r = &s->rng;
-    for (int i = 0; i < count; i++) {
+    // Plain things: more of them.
+    for (int i = 0; i < (s->simple ? 5 * count / 2 : count); i++) {
         const float d = near + (far - near) * sqrtf(random_unit(r)),
                     a = yaw + random_in(r, -spread_angle, spread_angle);
         const struct vec3 p = v3(d * cosf(a) - s->distance * 0.6f * cosf(yaw),
@@ -196,7 +197,8 @@ void garden(struct scene *s)
     const uint32_t terrain = random_bits(r);
     const float height = random_in(r, 0.5f, 4), flat = 6;
     struct mesh mesh = {0};
-    if (!mesh_terrain(&mesh, terrain, 56, 220, height, flat))
+    if (!mesh_terrain(&mesh, terrain, s->simple ? 28 : 56, 220, height, flat) ||
+        (s->simple && !mesh_facet(&mesh)))
         s->failed = true;
     const int32_t land = scene_place(s, -1, v3(0, 0, 0), 0);
     mesh_item(s, land, mat_grass(s), scene_mesh(s, &mesh), rows_identity(), 1);
@@ -253,7 +255,8 @@ void landscape(struct scene *s)
     const uint32_t terrain = random_bits(r);
     const float height = random_log(r, 10, 60), flat = random_in(r, 10, 22);
     struct mesh mesh = {0};
-    if (!mesh_terrain(&mesh, terrain, 96, 420, height, flat))
+    if (!mesh_terrain(&mesh, terrain, s->simple ? 48 : 96, 420, height, flat) ||
+        (s->simple && !mesh_facet(&mesh)))
         s->failed = true;
     const int32_t land = scene_place(s, -1, v3(0, 0, 0), 0);
     const uint32_t m = mat_grass(s);

@@ -89,8 +89,9 @@ void random_scene(struct scene *s)
     size_t i = 0;
     while (i + 1 < sizeof(places) / sizeof(places[0]) && (pick -= places[i].chance) >= 0)
         i++;
+    s->simple = random_chance(r, 0.45f);
     // A crop shows fewer metres a pixel, which speeds and fine detail depend on.
-    s->crop = random_chance(r, 0.4f) ? random_log(r, 1.2f, 2.6f) : 1;
+    s->crop = random_chance(r, 0.5f) ? random_log(r, 1.2f, s->simple ? 3.5f : 2.6f) : 1;
     places[i].build(s);
     if (s->crop > 1)
         crop(s, &s->shots[0]);

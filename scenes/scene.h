@@ -131,6 +131,7 @@ struct scene {
     float speed;
     float crop; // >= 1: the picture is a part of one this much wider
     float fine; // how fine textures are, render pixels a repeat, at the main object
+    bool simple; // few faces and flat colours, as in stylised models
     struct vec3 palette[5];
     float saturation;
     uint32_t frame_count;

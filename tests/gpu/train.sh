@@ -69,8 +69,10 @@ done
 
 stage "training clips for $render min"
 count=$(echo "$ratios" | wc -w)
-each=$(awk "BEGIN { print $render * 60 / $count }")
+# Half of the time for the first ratio.
 for ratio in $ratios; do
+    each=$(awk "BEGIN { print $render * 60 * ($count == 1 ? 1 : 0.5 / \
+        (\"$ratio\" == \"${ratios%% *}\" ? 1 : $count - 1)) }")
     render_ratio "$ratio" "$each" "$seed"
 done
 stage "$(find "$work/train" -name '*.safetensors' | wc -l) clips, $(du -sh "$work/train" | cut -f1)"
@@ -97,10 +99,14 @@ fit()
         python3 -m hindsight_training.train --data "$work/train" --validation "$work/validation" \
         --config "$1" --minutes "$minutes" \
         ${TOTAL_MINUTES:+--total $TOTAL_MINUTES} --output "$out/$1.pt" \
-        --json "$work/train-$1.json" --seed "$seed" ${resume:+--resume "$resume"} \
+        $watch --json "$work/train-$1.json" --seed "$seed" ${resume:+--resume "$resume"} \
         ${TRAIN_OPTIONS:-} 2>&1 | sed -u "s/^/$1: /"
 }
 
+watch=
+for sequence in "$sequences"/*.npz; do
+    [ -e "$sequence" ] && watch="$watch --watch $sequence"
+done
 stage "training $configs for $minutes min"
 gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
 count=0 fits=

@@ -4,16 +4,18 @@ import torch
 from torch.nn import functional as F
 
 
-def sequence_loss(out, reference, fresh, temporal=0.25, structure=0.25):
+def sequence_loss(out, reference, fresh, temporal=0.25, structure=0.25, square=0.0):
     """`out`, `reference` [T, B, H, W, 3] working range; `fresh`: weight of the first frame.
 
-    L1, L1 of neighbour differences (structure) and L1 of the error's change (temporal).
+    L1, mean square (square), L1 of neighbour differences (structure) and of the error's change
+    (temporal).
     """
     error = out - reference
     count = len(error)
     share = error.new_ones(count)
     share[0] = fresh
-    loss = (error.abs().mean((1, 2, 3, 4)) * share).sum() / share.sum()
+    each = error.abs() + square * error.square() if square else error.abs()
+    loss = (each.mean((1, 2, 3, 4)) * share).sum() / share.sum()
     if structure:
         across = (error[:, :, :, 1:] - error[:, :, :, :-1]).abs().mean((1, 2, 3, 4))
         down = (error[:, :, 1:] - error[:, :, :-1]).abs().mean((1, 2, 3, 4))

@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import data, losses, model
+from . import data, evaluate, losses, model, prepare
 
 
 def pools_of(folder, device, varied=True):
@@ -39,7 +39,8 @@ class Segment:
                 history = self.net(history, frame)
                 out.append(history[..., :3])
         loss = losses.sequence_loss(torch.stack(out), self.planes['reference'], self.fresh,
-                                    self.options.temporal, self.options.structure)
+                                    self.options.temporal, self.options.structure,
+                                    self.options.square)
         loss.backward()
         return loss.detach(), history.detach()
 
@@ -114,6 +115,14 @@ class Training:
         if options.resume:
             self.load(options.resume)
 
+    def watched(self):
+        """Measures of the average network on the sequences of --watch."""
+        for path in self.options.watch:
+            clip = evaluate.to_device(evaluate.load_sequence(path), self.device)
+            frames, exposure = prepare.prepare(clip, *reversed(clip['reference'].shape[1:3]))
+            yield evaluate.measure(clip, evaluate.run(self.ema, frames)
+                                   / exposure.view(-1, 1, 1, 1))
+
     def minutes(self):
         return (time.time() - self.began) / 60
 
@@ -185,11 +194,13 @@ class Training:
             if self.minutes() >= report:
                 took = (self.minutes() - since) * 6e4 / max(self.steps - at, 1)
                 value, first = validate(self.ema, validation, options.batch)
-                self.curve.append([self.before + self.minutes(), self.steps, float(smooth), value])
+                seen = [measure['psnr'] for measure in self.watched()]
+                self.curve.append([self.before + self.minutes(), self.steps, float(smooth), value,
+                                   *seen])
                 print('%5.2f min, step %d, %d ms each, %s clips: loss %.5f, validation %.2f dB '
-                      '(taau %+.2f), first frames %.2f' % (
+                      '(taau %+.2f), first frames %.2f; watched %s' % (
                           self.minutes(), self.steps, took, sizes, float(smooth), value,
-                          value - base[0], first), flush=True)
+                          value - base[0], first, ' '.join('%.2f' % s for s in seen)), flush=True)
                 self.save()
                 report = self.minutes() + options.report
                 since, at = self.minutes(), self.steps
@@ -207,6 +218,8 @@ def arguments(text=None):
     parser.add_argument('--validation', required=True, help='likewise, other seeds')
     parser.add_argument('--output', required=True, help='checkpoint to write')
     parser.add_argument('--json', help='results to write')
+    parser.add_argument('--watch', action='append', default=[],
+                        help='.npz of convert.py to measure at every report; not trained on')
     parser.add_argument('--resume', help='checkpoint to go on from')
     parser.add_argument('--config', default='quality', choices=sorted(model.CONFIGS))
     parser.add_argument('--minutes', type=float, default=5, help='of this run, with its start')
@@ -219,8 +232,9 @@ def arguments(text=None):
     parser.add_argument('--rate', type=float, default=1e-3)
     parser.add_argument('--clip', type=float, default=0.1, help='limit of the gradient norm')
     parser.add_argument('--ema', type=float, default=0.998)
-    parser.add_argument('--temporal', type=float, default=0.25)
-    parser.add_argument('--structure', type=float, default=0.25)
+    parser.add_argument('--temporal', type=float, default=0.1, help='weight in the loss')
+    parser.add_argument('--structure', type=float, default=0.0, help='weight in the loss')
+    parser.add_argument('--square', type=float, default=20.0, help='weight in the loss')
     parser.add_argument('--report', type=float, default=0.5, help='minutes between reports')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--no-graphs', dest='graphs', action='store_false')
