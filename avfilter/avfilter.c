@@ -244,7 +244,8 @@ int hs_avfilter_configure(struct hs_avfilter *f, const struct hs_avfilter_format
         return AVERROR(EINVAL);
     }
     choose_size(f, colour, &result);
-    err = hs_av_format_check(f, HS_AVFILTER_COLOUR, colour->format, colour->hw_frames_ctx, &in_format);
+    err = hs_av_format_check(f, HS_AVFILTER_COLOUR, colour->format, colour->hw_frames_ctx,
+                             &in_format);
     if (!err)
         err = check_size(f, colour, &result);
     if (!err)
@@ -313,7 +314,7 @@ static int follow_transfer(struct hs_avfilter *f, const AVFrame *colour)
     struct hs_stream *stream = NULL;
     const struct hs_av_format *format;
     int err = hs_av_format_check(f, HS_AVFILTER_COLOUR, (enum AVPixelFormat)colour->format,
-                          colour->hw_frames_ctx, &format);
+                                 colour->hw_frames_ctx, &format);
     enum AVColorTransferCharacteristic trc = colour->color_trc;
     bool ldr;
 

@@ -39,6 +39,9 @@
 #include "version_major.h"
 #include "video.h"
 
+/** Bits of the inputs that may be chosen. */
+#define PLANES (1 << HS_AVFILTER_DEPTH | 1 << HS_AVFILTER_MOTION | 1 << HS_AVFILTER_REACTIVE)
+
 typedef struct HindsightContext {
     const AVClass *class;
 
@@ -48,6 +51,7 @@ typedef struct HindsightContext {
     int planes;                     ///< bits of the optional inputs
     int pads[HS_AVFILTER_INPUTS];   ///< index of each input's pad, -1: none
     int opened;
+    int64_t last_pts;               ///< of colour, in the time base of fs
 } HindsightContext;
 
 static av_cold int preinit(AVFilterContext *ctx)
@@ -63,6 +67,11 @@ static av_cold int init(AVFilterContext *ctx)
     HindsightContext *s = ctx->priv;
     int ret;
 
+    if (s->planes & ~PLANES) {
+        av_log(ctx, AV_LOG_ERROR, "planes: 0x%x is none of depth, motion and reactive\n",
+               s->planes & ~PLANES);
+        return AVERROR(EINVAL);
+    }
     for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
         AVFilterPad pad = {
             .name = hs_avfilter_input_name(i),
@@ -132,38 +141,63 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_formats_ref(list, &cfg_out[0]->formats);
 }
 
+/** Half of a colour frame, in the time base of fs: as the link, the frame or the last one tells. */
+static int64_t half_frame(const FFFrameSync *fs, const AVFrame *colour)
+{
+    AVFilterContext *ctx = fs->parent;
+    const HindsightContext *s = ctx->priv;
+    const FilterLink *il = ff_filter_link(ctx->inputs[0]);
+
+    if (il->frame_rate.num > 0 && il->frame_rate.den > 0)
+        return av_rescale_q(1, av_inv_q(il->frame_rate), fs->time_base) / 2;
+    if (colour->duration > 0)
+        return av_rescale_q(colour->duration, ctx->inputs[0]->time_base, fs->time_base) / 2;
+    if (s->last_pts != AV_NOPTS_VALUE && fs->pts > s->last_pts)
+        return (fs->pts - s->last_pts) / 2;
+    return 0;
+}
+
 static int process_frame(FFFrameSync *fs)
 {
     AVFilterContext *ctx = fs->parent;
     HindsightContext *s = ctx->priv;
     AVFilterLink *outlink = ctx->outputs[0];
-    FilterLink *il = ff_filter_link(ctx->inputs[0]);
     const AVFrame *inputs[HS_AVFILTER_INPUTS] = { NULL };
-    int64_t half = 0;
-    AVFrame *out;
+    AVFrame *colour = NULL, *out;
+    int64_t half;
     int ret;
 
-    if (il->frame_rate.num > 0 && il->frame_rate.den > 0)
-        half = av_rescale_q(1, av_inv_q(il->frame_rate), fs->time_base) / 2;
+    if ((ret = ff_framesync_get_frame(fs, s->pads[HS_AVFILTER_COLOUR], &colour, 0)) < 0)
+        return ret;
+    if (!colour)
+        return 0;
+    half = half_frame(fs, colour);
+    s->last_pts = fs->pts;
 
-    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+    inputs[HS_AVFILTER_COLOUR] = colour;
+    for (int i = HS_AVFILTER_COLOUR + 1; i < HS_AVFILTER_INPUTS; i++) {
         AVFrame *frame = NULL;
+        int64_t slack;
 
         if (s->pads[i] < 0)
             continue;
         if ((ret = ff_framesync_get_frame(fs, s->pads[i], &frame, 0)) < 0)
             return ret;
+        /* half of a unit is lost when two time bases round differently */
+        slack = FFMAX(av_rescale_q(1, ctx->inputs[0]->time_base, fs->time_base),
+                      av_rescale_q(1, ctx->inputs[s->pads[i]]->time_base, fs->time_base)) / 2;
         /* framesync holds frames; one of another time is no plane of this frame */
-        if (frame && FFABS(frame->pts - fs->pts) <= half)
+        if (frame && FFABS(frame->pts - fs->pts) <= FFMAX(half, slack))
             inputs[i] = frame;
     }
-    if (!inputs[HS_AVFILTER_COLOUR])
-        return 0;
 
     if (!(out = av_frame_alloc()))
         return AVERROR(ENOMEM);
     if ((ret = hs_avfilter_run(s->hs, inputs, out)) < 0) {
         av_frame_free(&out);
+        /* told once: who goes on gets the next frame, without a history that misses this one */
+        fs->frame_ready = 0;
+        av_opt_set_int(s->hs, "reset", 1, 0);
         return ret;
     }
     out->pts      = av_rescale_q(fs->pts, fs->time_base, outlink->time_base);
@@ -181,6 +215,7 @@ static int config_sync(AVFilterContext *ctx)
     ff_framesync_uninit(&s->fs);
     if ((ret = ff_framesync_init(&s->fs, ctx, ctx->nb_inputs)) < 0)
         return ret;
+    s->last_pts    = AV_NOPTS_VALUE;
     s->fs.opaque   = s;
     s->fs.on_event = process_frame;
     for (int i = 0; i < ctx->nb_inputs; i++) {

@@ -42,6 +42,7 @@ make_ffmpeg()
         --disable-ffplay --disable-ffprobe --disable-swresample --disable-avdevice \
         --enable-shared --disable-static --enable-vulkan --enable-libhindsight \
         --enable-filter=hindsight_vulkan,hwupload,hwdownload,format,scale,null,metadata \
+        --enable-filter=setpts,settb \
         --enable-encoder=rawvideo,wrapped_avframe --enable-decoder=rawvideo \
         --enable-muxer=rawvideo,null --enable-demuxer=rawvideo --enable-protocol=file,pipe \
         >configure.log || return 1
@@ -152,6 +153,27 @@ format=rgba" device.rgb
         "$integer,hwupload[c];[1]hwupload[d];[c][d][2]hindsight_vulkan=$options,hwdownload,\
 format=rgba64le" device.rgb
     check $? "no download between hwupload and hwdownload"
+
+    # setpts leaves neither a frame rate nor durations.
+    run_ffmpeg "" $inputs -filter_complex "[0]setpts=PTS[c];\
+[1]settb=1/1000,setpts='PTS+7*gt(N,0)'[d];[c][d][2]hindsight_vulkan=$options:format=gbrapf32le:\
+missing_planes=error" unrated.rgb
+    check $? "colour without a frame rate"
+    same float.rgb unrated.rgb "the same without a frame rate"
+    ! run_ffmpeg "" $inputs -filter_complex "[0]setpts=PTS[c];\
+[1]settb=1/1000,setpts='PTS+30*gt(N,0)'[d];[c][d][2]hindsight_vulkan=$options:\
+missing_planes=error" -f null - && grep -q 'has no depth' run.log
+    check $? "a plane of more than half a frame later is none of the frame"
+    for planes in 1 depth+64; do
+        ! run_ffmpeg "" $inputs -filter_complex \
+            "hindsight_vulkan=planes=$planes:convention=blender" -f null - &&
+            grep -q 'is none of depth, motion and reactive' run.log
+        check $? "unknown planes: $planes"
+    done
+    ! run_ffmpeg "" $inputs -filter_complex \
+        "[0]metadata=add:key=hindsight.clip:value='0 100'[c];[c][1][2]hindsight_vulkan=$options" \
+        -f null - && grep -q 'frame 5: metadata of colour: hindsight.clip: expected' run.log
+    check $? "a value out of range is one clear error"
 
     ! run_ffmpeg "" $inputs -filter_complex \
         "[1]scale=100:100[d];[0][d][2]hindsight_vulkan=$options" -f null - &&

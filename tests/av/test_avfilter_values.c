@@ -138,8 +138,8 @@ static void in_metadata(struct hs_avfilter *filter, AVFrame *colour, const char 
 
     REQUIRE_EQ(av_opt_get_int(filter, "frame_count", 0, &count), 0);
     snprintf(name, sizeof(name), "hindsight.%s", key);
-    snprintf(where, sizeof(where), "frame %d: metadata of colour: %s: ",
-             is_number ? (int)count : 77, name);
+    snprintf(where, sizeof(where),
+             "frame %d: metadata of colour: %s: ", is_number ? (int)count : 77, name);
     av_dict_set(&colour->metadata, "hindsight.number", "77", 0);
     av_dict_set(&colour->metadata, name, value, 0);
     check_said(hs_avfilter_run(filter, inputs, out), good, where, value);

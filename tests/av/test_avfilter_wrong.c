@@ -199,9 +199,8 @@ static void frames_without_pixels(struct test_rng *rng)
             }
         }
         colour->data[0] = NULL;
-        REQUIRE_ERROR(
-            hs_avfilter_send(filter, HS_AVFILTER_COLOUR, colour, (AVRational){1, 24}),
-            AVERROR(EINVAL), "colour: the frame has no pixels");
+        REQUIRE_ERROR(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, colour, (AVRational){1, 24}),
+                      AVERROR(EINVAL), "colour: the frame has no pixels");
         REQUIRE(!out->buf[0]);
         av_frame_free(&colour);
         av_frame_free(&own);
@@ -227,7 +226,8 @@ static void vulkan_frames_that_do_not_fit(struct test_rng *rng)
     lent = rig_upload(&rig, colour);
     REQUIRE_EQ(rig_configure(filter, lent, AV_PIX_FMT_VULKAN, &format), 0);
     for (int i = 0; i < 3; i++)
-        outs[i] = rig_colour(i ? AV_PIX_FMT_RGBA64 : AV_PIX_FMT_RGBA, 2 * RENDER_W, 2 * RENDER_H, 0);
+        outs[i] =
+            rig_colour(i ? AV_PIX_FMT_RGBA64 : AV_PIX_FMT_RGBA, 2 * RENDER_W, 2 * RENDER_H, 0);
     buffer = lent->buf[0];
     for (int i = 0; i < 3; i++) {
         const AVFrame *inputs[HS_AVFILTER_INPUTS] = {lent};

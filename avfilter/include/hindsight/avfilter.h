@@ -111,9 +111,9 @@ int hs_avfilter_configure(struct hs_avfilter *filter, const struct hs_avfilter_f
  * Filters one frame whose planes are paired already; absent ones are NULL.
  *
  * Vulkan frames are used where they are, others are uploaded. `out` is a blank frame, which gets a
- * buffer, or has one of exactly the configured form and size already. Properties (pts, colour, metadata, side data
- * that does not depend on the size) are those of colour; per-frame values are taken from colour's
- * metadata and the option `frames`.
+ * buffer, or has one of exactly the configured form and size already. Properties (pts, colour,
+ * metadata, side data that does not depend on the size) are those of colour; per-frame values are
+ * taken from colour's metadata and the option `frames`.
  * Sync: as libavutil has it: waits for and signals the frames' semaphores, under their locks and
  * the queue's. A Vulkan output is not waited for; one in system memory is.
  * Thread: one at a time.
