@@ -2,6 +2,7 @@
 #include "hsframe.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 /** Distance that relative depth tests do not depend on; used where files do not tell. */
 #define UNKNOWN_NEAR 0.1f
@@ -24,6 +25,23 @@ VkFormat hsframe_vk_format(enum hsio_format format)
     default:
         return VK_FORMAT_UNDEFINED;
     }
+}
+
+bool hsframe_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+bool hsframe_reads(const struct hsio_frame_info *info, const char *path)
+{
+    for (int i = 0; i < HSIO_PLANE_COUNT; i++) {
+        if (info->planes[i].present && hsframe_same_file(path, info->planes[i].path))
+            return true;
+    }
+    return hsframe_same_file(path, info->path);
 }
 
 static int check_size(const struct hsio_frame_info *info, enum hsio_plane plane, int width,
@@ -111,13 +129,22 @@ static struct hs_motion_params motion_params(const struct hsio_frame_info *info,
     return params;
 }
 
+void hsframe_clip(const struct hsio_frame_info *info, float clip[2])
+{
+    const struct hsio_convention *conv = info->convention;
+    const float near = info->has_clip && info->near > 0 ? info->near : conv->depth.near;
+    const float far = info->has_clip ? info->far : conv->depth.far;
+
+    clip[0] = near > 0 ? near : UNKNOWN_NEAR;
+    clip[1] = far > clip[0] ? far : INFINITY;
+}
+
 /** Depth keeps its unit, which is the one of the camera. */
 static struct hs_depth_params depth_params(const struct hsio_frame_info *info)
 {
     const struct hsio_convention *conv = info->convention;
     struct hs_depth_params params = {0};
-    float near = info->has_clip && info->near > 0 ? info->near : conv->depth.near;
-    float far = info->has_clip ? info->far : conv->depth.far;
+    float clip[2];
 
     switch (conv->depth.kind) {
     case HSIO_DEPTH_LINEAR:
@@ -132,8 +159,9 @@ static struct hs_depth_params depth_params(const struct hsio_frame_info *info)
         params.kind = HS_DEPTH_HARDWARE_INVERTED;
         break;
     }
-    params.near_z = near > 0 ? near : UNKNOWN_NEAR;
-    params.far_z = isfinite(far) && far > params.near_z ? far : 0;
+    hsframe_clip(info, clip);
+    params.near_z = clip[0];
+    params.far_z = isfinite(clip[1]) ? clip[1] : 0;
     return params;
 }
 

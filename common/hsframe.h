@@ -36,6 +36,20 @@ int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_optio
 int hsframe_check(const struct hsio_frame_info *info, int out_width, int out_height,
                   const struct hs_log *log);
 
+/** Whether both names are those of one file that is there. Thread: safe. */
+bool hsframe_same_file(const char *a, const char *b);
+
+/** Whether `path` is one of the files that the frame is read from. Thread: safe. */
+bool hsframe_reads(const struct hsio_frame_info *info, const char *path);
+
+/**
+ * Near and far distance as the engine is told them, where the frame or its convention has such.
+ *
+ * Units: scene units; far is infinity where it is unknown, infinite or not beyond near.
+ * Thread: safe.
+ */
+void hsframe_clip(const struct hsio_frame_info *info, float clip[2]);
+
 /** The Vulkan format of the pixels. Thread: safe. */
 VkFormat hsframe_vk_format(enum hsio_format format);
 

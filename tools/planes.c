@@ -2,11 +2,13 @@
 // hindsight planes: the planes of a sequence as raw video, for programs that cannot read our files.
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "hsframe.h"
 #include "hsio.h"
 #include "interrupt.h"
 #include "options.h"
@@ -32,7 +34,7 @@ static const struct tool_option options[] = {
     {"output", 'o', "DIR",
      "Folder for colour.raw, depth.raw, motion.raw and reactive.raw, as far as the sequence has "
      "them, frames.txt with the values of each frame, and inputs.txt with sizes and formats. "
-     "Required."},
+     "All frames must have the same planes, sizes and convention. Required."},
     {"pipe", 0, NULL,
      "Makes the planes named pipes, and ends when all of them have been read, or when a reader "
      "goes "
@@ -49,7 +51,7 @@ static const struct tool_option options[] = {
 };
 
 struct planes {
-    const char *output, *convention, *layer;
+    const char *input, *output, *convention, *layer;
     const char *settings[MAX_SETTINGS];
     int setting_count;
     struct hsio_options sequence;
@@ -119,21 +121,43 @@ static void print_numbers(FILE *file, const char *key, const float *numbers, int
         fprintf(file, "%s%.9g", i ? " " : "", (double)numbers[i]);
 }
 
-/** One line, in the form that the filter's option `frames` reads. */
-static int print_frame(FILE *file, struct hsio_frame *frame, double time)
+/** The frame's exposure as `hindsight upscale` takes it: a plane of one pixel before a number. */
+static int find_exposure(struct hsio_frame *frame, float *exposure)
 {
     const struct hsio_frame_info *info = hsio_frame_info(frame);
     const struct hsio_plane_info *plane = &info->planes[HSIO_PLANE_EXPOSURE];
-    float exposure = info->has_exposure ? info->exposure : 0;
+    float value = 0;
     int err = 0;
 
     if (plane->present && plane->width == 1 && plane->height == 1)
         err = hsio_frame_read(frame,
                               &(struct hsio_plane_request){.plane = HSIO_PLANE_EXPOSURE,
                                                            .format = HSIO_FORMAT_R32F,
-                                                           .buffer = &exposure,
-                                                           .buffer_bytes = sizeof(exposure)},
+                                                           .buffer = &value,
+                                                           .buffer_bytes = sizeof(value)},
                               1);
+    if (err < 0)
+        return err;
+    if (value <= 0 && info->has_exposure)
+        value = info->exposure;
+    if (isinf(value)) {
+        tool_error("frame %" PRId64 ": exposure: expected a finite number, found %g", info->number,
+                   (double)value);
+        return HS_ERR_FORMAT;
+    }
+    *exposure = value;
+    return 0;
+}
+
+/** One line, in the form that the filter's option `frames` reads. */
+static int print_frame(FILE *file, struct hsio_frame *frame, double time)
+{
+    const struct hsio_frame_info *info = hsio_frame_info(frame);
+    float exposure = 0, clip[2];
+    int err = find_exposure(frame, &exposure);
+
+    if (err < 0)
+        return err;
     fprintf(file, "time=%.9f;number=%" PRId64, time, info->number);
     if (info->reset)
         fprintf(file, ";reset=1");
@@ -145,14 +169,16 @@ static int print_frame(FILE *file, struct hsio_frame *frame, double time)
         print_numbers(file, "exposure", &exposure, 1);
     if (info->sharpness > 0)
         print_numbers(file, "sharpness", &info->sharpness, 1);
-    if (info->has_clip)
-        print_numbers(file, "clip", (const float[]){info->near, info->far}, 2);
+    if (info->has_clip) {
+        hsframe_clip(info, clip);
+        print_numbers(file, "clip", clip, 2);
+    }
     if (info->has_view)
         print_numbers(file, "view", info->view, 16);
     if (info->has_proj)
         print_numbers(file, "proj", info->proj, 16);
     fputc('\n', file);
-    return err;
+    return 0;
 }
 
 static int write_values(const struct planes *p, const struct hsio_sequence *seq, int count)
@@ -178,16 +204,11 @@ static int write_values(const struct planes *p, const struct hsio_sequence *seq,
     return err;
 }
 
-/** The convention as a preset and what differs from it, for the filter's options. */
-static int print_convention(FILE *file, const struct hsio_convention *conv)
+static void print_convention(FILE *file, const struct hsio_convention *conv, const char *preset,
+                             const struct hsio_convention *plain)
 {
-    const char *preset = strcmp(conv->preset, "auto") ? conv->preset : "raw";
-    struct hsio_convention plain;
     const char *comma = "";
-    int err = hsio_convention_preset(&plain, preset, tool_log());
 
-    if (err < 0)
-        return err;
     fprintf(file, "convention %s\nconvention_changes ", preset);
     for (int i = 0; i < hsio_convention_key_count(); i++) {
         const char *key = hsio_convention_key(i);
@@ -197,22 +218,43 @@ static int print_convention(FILE *file, const struct hsio_convention *conv)
             strncmp(key, "color.", 6) != 0)
             continue;
         if (hsio_convention_get(conv, key, is, sizeof(is)) < 0 ||
-            hsio_convention_get(&plain, key, was, sizeof(was)) < 0 || !strcmp(is, was))
+            hsio_convention_get(plain, key, was, sizeof(was)) < 0 || !strcmp(is, was))
             continue;
         fprintf(file, "%s%s=%s", comma, key, is);
         comma = ",";
     }
     fputc('\n', file);
-    return 0;
+}
+
+/** The convention as a preset and what differs from it, for the filter's options. */
+static int make_convention_text(const struct hsio_convention *conv, char **text)
+{
+    const char *preset = strcmp(conv->preset, "auto") ? conv->preset : "raw";
+    struct hsio_convention plain;
+    size_t size;
+    FILE *file;
+    int err = hsio_convention_preset(&plain, preset, tool_log());
+
+    if (err < 0)
+        return err;
+    *text = NULL;
+    file = open_memstream(text, &size);
+    if (!file)
+        return HS_ERR_NOMEM;
+    print_convention(file, conv, preset, &plain);
+    if (fclose(file) == 0)
+        return 0;
+    free(*text);
+    *text = NULL;
+    return HS_ERR_NOMEM;
 }
 
 /** Written last, and all at once: who waits for it finds everything else there. */
-static int write_inputs(const struct planes *p, const struct hsio_convention *conv,
+static int write_inputs(const struct planes *p, const char *convention,
                         const struct planes_writer writers[PLANES_KIND_COUNT])
 {
     char path[PLANES_PATH_BYTES], partial[PLANES_PATH_BYTES];
     FILE *file;
-    int err;
 
     planes_path(path, p->output, "inputs.txt");
     planes_path(partial, p->output, "inputs.partial");
@@ -225,10 +267,10 @@ static int write_inputs(const struct planes *p, const struct hsio_convention *co
                     writers[i].half ? "rgbaf16le" : planes_kinds[i].format, writers[i].width,
                     writers[i].height, p->rate);
     }
-    err = print_convention(file, conv);
-    if (fclose(file) != 0 || (!err && rename(partial, path) != 0))
-        err = planes_io_error(path);
-    return err;
+    fputs(convention, file);
+    if (fclose(file) != 0 || rename(partial, path) != 0)
+        return planes_io_error(path);
+    return 0;
 }
 
 static void prepare(const struct planes *p, const struct hsio_frame_info *info, int frames,
@@ -250,34 +292,85 @@ static void prepare(const struct planes *p, const struct hsio_frame_info *info, 
     }
 }
 
-/** Planes, then the texts about them; for pipes the texts come first: readers start from them. */
-static int write_everything(const struct planes *p, const struct hsio_sequence *seq, int frames,
-                            struct planes_writer writers[PLANES_KIND_COUNT])
+/** One convention goes with all frames of a raw video. */
+static int check_convention(const struct hsio_frame_info *info, const char *first)
 {
-    struct hsio_frame *frame = NULL;
-    int err = hsio_frame_open(seq, 0, &frame);
+    char *text;
+    int err = make_convention_text(info->convention, &text);
 
     if (err < 0)
         return err;
-    prepare(p, hsio_frame_info(frame), frames, writers);
-    err = planes_create(writers);
+    if (strcmp(text, first) != 0) {
+        tool_error("frame %" PRId64 ": its convention is another one than the first frame's, and "
+                   "raw video has one for all:\n%sfirst frame:\n%s",
+                   info->number, text, first);
+        err = HS_ERR_INVALID;
+    }
+    free(text);
+    return err;
+}
+
+static int scan_frame(const struct planes *p, const struct hsio_frame_info *info,
+                      const char *convention, struct planes_writer writers[PLANES_KIND_COUNT])
+{
+    int err = planes_check_overwrite(p->output, NULL, info);
+
+    for (int i = 0; !err && i < PLANES_KIND_COUNT; i++) {
+        err = planes_check_frame(&writers[i], info);
+        writers[i].half =
+            writers[i].half && info->planes[planes_kinds[i].plane].format == HSIO_FORMAT_RGBA16F;
+    }
+    return err ? err : check_convention(info, convention);
+}
+
+/** Looks at all frames before anything is made or removed: raw video can not change on the way. */
+static int scan(const struct planes *p, const struct hsio_sequence *seq, int count,
+                struct planes_writer writers[PLANES_KIND_COUNT], char **convention)
+{
+    int err = 0;
+
+    for (int i = 0; !err && i < count; i++) {
+        const struct hsio_frame_info *info;
+        struct hsio_frame *frame = NULL;
+
+        err = tool_interrupted() ? HS_ERR_IO : hsio_frame_open(seq, i, &frame);
+        if (err < 0)
+            break;
+        info = hsio_frame_info(frame);
+        if (i == 0) {
+            prepare(p, info, count, writers);
+            err = make_convention_text(info->convention, convention);
+        }
+        if (!err)
+            err = scan_frame(p, info, *convention, writers);
+        hsio_frame_close(&frame);
+    }
+    return err;
+}
+
+/** Planes, then the texts about them; for pipes the texts come first: readers start from them. */
+static int write_everything(const struct planes *p, const struct hsio_sequence *seq, int frames,
+                            const char *convention, struct planes_writer writers[PLANES_KIND_COUNT])
+{
+    int err = planes_create(p->output, writers);
+
     if (!err && !p->pipe)
         err = planes_write(seq, writers);
     if (!err)
         err = write_values(p, seq, frames);
     if (!err)
-        err = write_inputs(p, hsio_frame_info(frame)->convention, writers);
+        err = write_inputs(p, convention, writers);
     if (!err && p->pipe)
         err = planes_write(seq, writers);
-    hsio_frame_close(&frame);
     return err;
 }
 
-static int run(const struct planes *p, const char *input, const struct hsio_convention *conv)
+static int run(const struct planes *p, const struct hsio_convention *conv)
 {
     struct planes_writer writers[PLANES_KIND_COUNT] = {0};
     struct hsio_sequence *seq = NULL;
     struct hsio_sequence_info info;
+    char *convention = NULL;
     int err;
 
     if (strlen(p->output) > PLANES_PATH_BYTES - 32) {
@@ -286,18 +379,24 @@ static int run(const struct planes *p, const char *input, const struct hsio_conv
     }
     err = planes_clear(p->output, p->pipe);
     if (!err)
-        err = hsio_sequence_open(input, conv, &p->sequence, tool_log(), &seq);
+        err = hsio_sequence_open(p->input, conv, &p->sequence, tool_log(), &seq);
     if (err < 0)
         return err;
     hsio_sequence_info(seq, &info);
-    if (mkdir(p->output, 0777) < 0 && errno != EEXIST)
+    err = planes_check_overwrite(p->output, p->input, NULL);
+    if (!err && p->sequence.sidecar)
+        err = planes_check_overwrite(p->output, p->sequence.sidecar, NULL);
+    if (!err)
+        err = scan(p, seq, info.frame_count, writers, &convention);
+    if (!err && mkdir(p->output, 0777) < 0 && errno != EEXIST)
         err = planes_io_error(p->output);
     if (!err) {
-        err = write_everything(p, seq, info.frame_count, writers);
+        err = write_everything(p, seq, info.frame_count, convention, writers);
         planes_finish(p->output, writers, err < 0);
     }
     if (!err)
         tool_info("%d frames of %s in %s", info.frame_count, info.location, p->output);
+    free(convention);
     hsio_sequence_close(&seq);
     return err;
 }
@@ -336,7 +435,8 @@ int tool_planes(int argc, char **argv)
     // A reader that goes away is an error like any other.
     signal(SIGPIPE, SIG_IGN);
     tool_interrupt_begin();
-    err = run(&planes, usage.arguments[0], &conv);
+    planes.input = usage.arguments[0];
+    err = run(&planes, &conv);
     tool_interrupt_end();
     if (err < 0)
         return tool_interrupted() ? TOOL_EXIT_INTERRUPTED : TOOL_EXIT_FAILED;

@@ -36,10 +36,15 @@ struct planes_writer {
 /** Says what errno means for this file. Returns HS_ERR_IO. */
 int planes_io_error(const char *path);
 void planes_path(char path[PLANES_PATH_BYTES], const char *folder, const char *name);
-/** Removes an earlier run's pipes and texts; fails if `pipe` and a file has the name of one. */
+/** Removes what a killed run left; fails if `pipe` and a file has the name of one. */
 int planes_clear(const char *folder, bool pipe);
-/** Makes the pipes; makes room for the files. */
-int planes_create(struct planes_writer writers[PLANES_KIND_COUNT]);
+/** Whether the frame's plane is as the first frame's. Errors: HS_ERR_INVALID, after a message. */
+int planes_check_frame(const struct planes_writer *w, const struct hsio_frame_info *info);
+/** Refuses to write what is read: a file, a frame's files, either may be NULL. Errors: as above. */
+int planes_check_overwrite(const char *folder, const char *file,
+                           const struct hsio_frame_info *info);
+/** Removes an earlier run's files; makes the pipes. */
+int planes_create(const char *folder, struct planes_writer writers[PLANES_KIND_COUNT]);
 /** Returns when all planes are written, one of them has failed, or a signal has come. */
 int planes_write(const struct hsio_sequence *seq, struct planes_writer writers[PLANES_KIND_COUNT]);
 /** Removes our pipes; when something failed, also what is not whole and the texts. */

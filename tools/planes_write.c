@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hsframe.h"
 #include "interrupt.h"
 #include "report.h"
 
@@ -73,6 +74,7 @@ static int remove_texts(const char *folder)
 int planes_clear(const char *folder, bool pipe)
 {
     char path[PLANES_PATH_BYTES];
+    bool killed = false;
     struct stat st;
     int err = 0;
 
@@ -87,14 +89,65 @@ int planes_clear(const char *folder, bool pipe)
     }
     for (int i = 0; !err && i < PLANES_KIND_COUNT; i++) {
         planes_path(path, folder, planes_kinds[i].file);
-        if (is_pipe(path))
-            err = remove_pipe(path);
+        if (!is_pipe(path))
+            continue;
+        err = remove_pipe(path);
+        killed = true;
     }
-    return err ? err : remove_texts(folder);
+    // Readers must not start from what a killed run has told.
+    return !err && killed ? remove_texts(folder) : err;
 }
 
-int planes_create(struct planes_writer writers[PLANES_KIND_COUNT])
+int planes_check_frame(const struct planes_writer *w, const struct hsio_frame_info *info)
 {
+    const struct hsio_plane_info *plane = &info->planes[planes_kinds[w->kind].plane];
+    const char *name = planes_kinds[w->kind].name;
+
+    if (plane->present != w->present) {
+        tool_error("frame %" PRId64 " has %s %s, and the first frame has %s; raw video needs the "
+                   "same planes in all frames",
+                   info->number, plane->present ? "a plane" : "no plane", name,
+                   plane->present ? "none" : "one");
+        return HS_ERR_INVALID;
+    }
+    if (plane->present && (plane->width != w->width || plane->height != w->height)) {
+        tool_error("frame %" PRId64 ", %s: %dx%d where the first frame has %dx%d; raw video can "
+                   "not change its size",
+                   info->number, name, plane->width, plane->height, w->width, w->height);
+        return HS_ERR_INVALID;
+    }
+    return 0;
+}
+
+static int check_overwrite(const char *folder, const char *name, const char *file,
+                           const struct hsio_frame_info *info)
+{
+    char path[PLANES_PATH_BYTES];
+
+    planes_path(path, folder, name);
+    if (!(file && hsframe_same_file(path, file)) && !(info && hsframe_reads(info, path)))
+        return 0;
+    tool_error("%s is read and would be replaced: choose another folder", path);
+    return HS_ERR_INVALID;
+}
+
+int planes_check_overwrite(const char *folder, const char *file, const struct hsio_frame_info *info)
+{
+    int err = 0;
+
+    for (int i = 0; !err && i < PLANES_KIND_COUNT; i++)
+        err = check_overwrite(folder, planes_kinds[i].file, file, info);
+    for (int i = 0; !err && i < TEXT_COUNT; i++)
+        err = check_overwrite(folder, texts[i], file, info);
+    return err;
+}
+
+int planes_create(const char *folder, struct planes_writer writers[PLANES_KIND_COUNT])
+{
+    const int err = remove_texts(folder);
+
+    if (err < 0)
+        return err;
     for (int i = 0; i < PLANES_KIND_COUNT; i++) {
         struct planes_writer *w = &writers[i];
         struct stat st;
@@ -137,20 +190,12 @@ static void split(const float *pixels, int kind, size_t count, float *to)
 
 static int read_plane(const struct planes_writer *w, int index, float *pixels, size_t bytes)
 {
-    const struct hsio_plane_info *plane;
     struct hsio_frame *frame = NULL;
     int err = hsio_frame_open(w->seq, index, &frame);
 
     if (err < 0)
         return err;
-    plane = &hsio_frame_info(frame)->planes[planes_kinds[w->kind].plane];
-    if (plane->present && (plane->width != w->width || plane->height != w->height)) {
-        tool_error("frame %" PRId64 ", %s: %dx%d where the first frame has %dx%d; raw video can "
-                   "not change its size",
-                   hsio_frame_info(frame)->number, planes_kinds[w->kind].name, plane->width,
-                   plane->height, w->width, w->height);
-        err = HS_ERR_INVALID;
-    }
+    err = planes_check_frame(w, hsio_frame_info(frame));
     if (!err)
         err = hsio_frame_read(
             frame,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hsframe.h"
 #include "report.h"
 #include "upscale.h"
 
@@ -159,23 +160,6 @@ static int name_in_folder(const struct hsio_sequence_info *info, int64_t number,
     return renumber(base_name(frame ? frame->path : base), number, name, size);
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-
-    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
-           sa.st_ino == sb.st_ino;
-}
-
-static bool is_input(const char *path, const struct hsio_frame_info *frame)
-{
-    for (int i = 0; i < HSIO_PLANE_COUNT; i++) {
-        if (frame->planes[i].present && same_file(path, frame->planes[i].path))
-            return true;
-    }
-    return same_file(path, frame->path);
-}
-
 int upscale_output_name(const struct upscale_request *request,
                         const struct hsio_sequence_info *info, int64_t number,
                         const struct hsio_frame_info *frame, char **path)
@@ -197,7 +181,7 @@ int upscale_output_name(const struct upscale_request *request,
     }
     if (err < 0)
         return err;
-    if (frame && is_input(whole, frame)) {
+    if (frame && hsframe_reads(frame, whole)) {
         tool_error("the output %s would replace its own input; choose another OUT", whole);
         return HS_ERR_INVALID;
     }

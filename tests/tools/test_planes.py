@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What hindsight planes leaves in its folder, and that it never waits for ever."""
+import json
 import os
 import signal
 import stat
 import threading
 import time
+
+import numpy as np
 
 import common
 
@@ -84,6 +87,107 @@ class Planes(common.Case):
         self.succeed(*self.command())
         reader.join(30)
         self.assertEqual(found, [b""])
+
+    def copy_planes(self, number, channels):
+        common.write_exr(self.path("in", "f_%04d.exr" % number),
+                         common.moving_frame(number, 160, 120)[..., :channels],
+                         common.BLENDER[:channels])
+
+    def untouched(self, messages, *extra):
+        """Refused before anything is made: an earlier run's files are as they were."""
+        before = {name: os.stat(self.path("out", name)).st_mtime_ns for name in self.names("out")}
+        result = self.fail_with(1, messages, *self.command(*extra))
+        self.assertEqual({name: os.stat(self.path("out", name)).st_mtime_ns
+                          for name in self.names("out")}, before)
+        return result
+
+    def test_planes_must_stay(self):
+        self.copy_planes(3, 4)
+        self.untouched(["frame 3 has no plane depth, and the first frame has one"])
+        self.untouched(["frame 3 has no plane depth"], "--pipe")
+        self.copy_planes(1, 4)
+        self.copy_planes(2, 5)
+        self.untouched(["frame 2 has a plane depth, and the first frame has none"])
+        self.copy_planes(2, 4)
+        self.succeed(*self.command())
+        self.assertEqual(self.names("out"), ["colour.raw", *TEXTS])
+        self.copy_planes(2, 5)
+        self.untouched(["frame 2 has a plane depth"])
+
+    def test_sizes_must_stay(self):
+        common.write_moving(self.path("in"), [2], 80, 60)
+        self.untouched(["frame 2, colour: 80x60 where the first frame has 160x120"])
+
+    def test_convention_must_stay(self):
+        frames = [{"frame": 2, "motion_scale": [2, 2]}]
+        self.write_json({"frames": frames})
+        self.untouched(["frame 2: its convention", "motion.scale_x=2"])
+
+    def write_json(self, content):
+        with open(self.path("in", "frames.json"), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+
+    def test_colour_is_half_if_all_of_it_is(self):
+        for number in (1, 2, 3):
+            common.write_exr(self.path("in", "f_%04d.exr" % number),
+                             common.moving_frame(number, 160, 120), common.BLENDER,
+                             ["float" if number == 3 else "half"] * 4 + ["float"] * 5)
+        self.succeed(*self.command())
+        self.assertIn("colour gbrapf32le ", self.read("inputs.txt"))
+        os.unlink(self.path("in", "f_0003.exr"))
+        self.succeed(*self.command())
+        self.assertIn("colour rgbaf16le ", self.read("inputs.txt"))
+
+    def read(self, name):
+        with open(self.path("out", name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_values(self):
+        """What the files leave open is written as the engine takes it; the rest as it is."""
+        self.write_json({"frames": [
+            {"frame": 1, "near": 0, "far": 50, "exposure": 0.5},
+            {"frame": 2, "near": 0.25, "far": 0.125},
+            {"frame": 3, "near": 0.25, "far": None}]})
+        self.succeed(*self.command())
+        lines = self.read("frames.txt").splitlines()
+        self.assertIn(";exposure=0.5;clip=0.100000001 50", lines[0])
+        self.assertIn(";clip=0.25 inf", lines[1])
+        self.assertIn(";clip=0.25 inf", lines[2])
+
+    def raw_dump(self, name):
+        """A sequence whose one frame's colour is this file of the output folder."""
+        path = self.path("out", name)
+        with open(path, "wb") as file:
+            file.write(np.full((4, 4, 4), 0.5, "<f4").tobytes())
+        with open(self.path("in", "dump.json"), "w", encoding="utf-8") as file:
+            json.dump({"render": [4, 4], "frames": [
+                {"color": {"file": path, "format": "rgba32f"}}]}, file)
+        return path
+
+    def test_inputs_are_not_replaced(self):
+        for name in RAW + TEXTS + ["reactive.raw", "inputs.partial"]:
+            path = self.raw_dump(name)
+            dump = self.path("in", "dump.json")
+            for extra in ([], ["--pipe"]):
+                result = self.fail_with(1, [], "planes", dump, "-o", self.path("out"), *extra)
+                self.assertRegex(result.stderr, "would be replaced|--pipe replaces no files")
+                self.assertEqual(os.path.getsize(path), 4 * 4 * 16)
+                self.assertEqual(self.names("out"), [name])
+            # By another name it is the same file.
+            os.symlink(self.path("out"), self.path("link"))
+            self.fail_with(1, ["would be replaced"], "planes", dump, "-o", self.path("link"))
+            os.unlink(self.path("link"))
+            os.unlink(path)
+        # A folder of inputs with other names will do.
+        self.succeed("planes", self.path("in", "f_####.exr"), "-o", self.path("in"))
+        self.succeed("planes", self.path("in", "f_####.exr"), "-o", self.path("in"))
+
+    def test_descriptions_are_not_replaced(self):
+        path = self.path("out", "inputs.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"frames": []}')
+        self.fail_with(1, ["would be replaced"], *self.command("--frames-json", path))
+        self.assertEqual(self.names("out"), ["inputs.txt"])
 
     def test_error_leaves_nothing(self):
         self.succeed(*self.command())
