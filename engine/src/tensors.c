@@ -164,12 +164,16 @@ static int read_entries(const struct hs_log *log, const char *label, uint64_t da
 {
     const char *key;
     json_t *value;
+    const size_t entries = json_object_size(out->header);
+    if (entries > HS_TENSORS_MAX)
+        return format_error("%zu tensors, expected at most %d", entries, HS_TENSORS_MAX);
+    out->tensors = calloc(entries ? entries : 1, sizeof(*out->tensors));
+    if (!out->tensors)
+        return hs_file_error(log, label, HS_ERR_NOMEM, "out of memory for its tensors");
     json_object_foreach(out->header, key, value)
     {
         if (!strcmp(key, "__metadata__"))
             continue;
-        if (out->count == HS_TENSORS_MAX)
-            return format_error("more than %d tensors", HS_TENSORS_MAX);
         struct hs_tensor *tensor = &out->tensors[out->count++];
         tensor->name = key;
         const int err = read_tensor(log, label, value, data_size, tensor);
@@ -223,6 +227,7 @@ int hs_tensors_parse(const struct hs_log *log, const char *label, const unsigned
 void hs_tensors_finish(struct hs_tensors *tensors)
 {
     json_decref(tensors->header);
+    free(tensors->tensors);
     memset(tensors, 0, sizeof(*tensors));
 }
 

@@ -11,7 +11,7 @@
 #include <hindsight/error.h>
 #include <hindsight/log.h>
 
-#define HS_TENSORS_MAX 128
+#define HS_TENSORS_MAX 4096
 #define HS_TENSORS_RANK_MAX 4
 /** "[N, N, N, N]" */
 #define HS_TENSORS_SHAPE_MAX 96
@@ -36,7 +36,7 @@ struct hs_tensors {
     const json_t *metadata; ///< An object of texts.
     const unsigned char *data;
     uint32_t count;
-    struct hs_tensor tensors[HS_TENSORS_MAX];
+    struct hs_tensor *tensors; ///< In the order of the data.
 };
 
 const char *hs_dtype_name(enum hs_dtype dtype);
