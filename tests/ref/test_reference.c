@@ -2,7 +2,22 @@
 // The reference passes by themselves: what must hold of the algorithm whatever computes it.
 #include <ref_math.h>
 
+#include "fixture/model_file.h"
 #include "test.h"
+
+static struct hs_weights *weights_make(struct test_rng *rng, float head)
+{
+    struct fx_model_config config = fx_model_tiny;
+    struct hs_weights *weights = NULL;
+    size_t size;
+    config.head = head;
+    struct fx_model_file file = fx_model_file_make(rng, &config);
+    unsigned char *bytes = fx_model_file_bytes(&file, &size);
+    REQUIRE_EQ(hs_weights_parse(NULL, "random", bytes, size, &weights), 0);
+    free(bytes);
+    fx_model_file_finish(&file);
+    return weights;
+}
 
 static void half_rounding(struct test_rng *rng)
 {
@@ -123,16 +138,128 @@ static void wild_frame(struct test_rng *rng, struct hs_ref_stream *s, int ow, in
     hs_ref_plane_finish(&image);
 }
 
-static void wild_input(struct test_rng *rng)
+static void wild_frames(struct test_rng *rng, const struct hs_weights *weights, int rounds)
 {
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < rounds; round++) {
         const int w = 16 + (int)test_rng_below(rng, 40), h = 16 + (int)test_rng_below(rng, 40);
         struct hs_ref_stream *s = hs_ref_stream_create(w, h, round % 3 == 0);
         REQUIRE(s);
+        hs_ref_stream_weights(s, weights);
         for (int f = 0; f < 8; f++)
             wild_frame(rng, s, w, h);
         hs_ref_stream_destroy(&s);
     }
+}
+
+static void wild_input(struct test_rng *rng)
+{
+    wild_frames(rng, NULL, 40);
+}
+
+static void wild_network(struct test_rng *rng)
+{
+    struct hs_weights *weights = weights_make(rng, 10);
+    wild_frames(rng, weights, 12);
+    hs_weights_destroy(&weights);
+}
+
+/**
+ * Frames of noise in premultiplied colour; all is transparent left of a quarter, opaque right of
+ * three. Planes and sizes as they come: odd, with and without depth and motion.
+ */
+static void noise_frames(struct test_rng *rng, struct hs_ref_stream *s, bool ldr, int frames,
+                         struct hs_ref_plane *image)
+{
+    const int w = (image->width + 1) / 2, h = (image->height + 2) / 3;
+    struct hs_ref_inputs in = {.colour = hs_ref_plane_make(w, h, 4)};
+    struct hs_ref_plane depth = hs_ref_plane_make(w, h, 1), motion = hs_ref_plane_make(w, h, 2);
+    REQUIRE(in.colour.texels && depth.texels && motion.texels);
+    for (int f = 0; f < frames; f++) {
+        for (int i = 0; i < w * h; i++) {
+            const int x = i % w;
+            const float a = x < w / 4 ? 0 : x > w * 3 / 4 ? 1 : test_rng_float(rng, 0, 1);
+            for (int k = 0; k < 3; k++)
+                in.colour.texels[4 * i + k] = a * test_rng_float(rng, 0, ldr ? 1 : 5);
+            in.colour.texels[4 * i + 3] = a;
+            depth.texels[i] = test_rng_float(rng, 1, 9);
+            motion.texels[2 * i] = 0;
+            motion.texels[2 * i + 1] = test_rng_float(rng, -1, 1);
+        }
+        in.depth = f % 3 == 2 ? (struct hs_ref_plane){0} : depth;
+        in.motion = f % 4 == 3 ? (struct hs_ref_plane){0} : motion;
+        const struct hs_frame frame = {
+            .render_width = (uint32_t)w,
+            .render_height = (uint32_t)h,
+            .jitter = {test_rng_float(rng, -0.5f, 0.5f), test_rng_float(rng, -0.5f, 0.5f)},
+        };
+        REQUIRE_EQ(hs_ref_stream_frame(s, &frame, &in, image), 0);
+    }
+    hs_ref_plane_finish(&in.colour);
+    hs_ref_plane_finish(&depth);
+    hs_ref_plane_finish(&motion);
+}
+
+static float difference(const struct hs_ref_plane *a, const struct hs_ref_plane *b)
+{
+    float most = 0;
+    for (int i = 0; i < a->width * a->height * a->channels; i++)
+        most = fmaxf(most, fabsf(a->texels[i] - b->texels[i]) / (1 + fabsf(b->texels[i])));
+    return most;
+}
+
+static void network_and_alpha(struct test_rng *rng)
+{
+    static const int sizes[][2] = {{40, 32}, {41, 31}, {50, 37}, {43, 46}};
+    struct hs_weights *weights = weights_make(rng, 2);
+    for (int n = 0; n < 8; n++) {
+        const int w = sizes[n / 2][0], h = sizes[n / 2][1];
+        const bool ldr = n % 2;
+        struct hs_ref_plane image = hs_ref_plane_make(w, h, 4), plain = hs_ref_plane_make(w, h, 4);
+        struct hs_ref_stream *s = hs_ref_stream_create(w, h, ldr);
+        struct hs_ref_stream *taau = hs_ref_stream_create(w, h, ldr);
+        REQUIRE(image.texels && plain.texels && s && taau);
+        hs_ref_stream_weights(s, weights);
+        struct test_rng again = *rng;
+        noise_frames(rng, s, ldr, 6, &image);
+        noise_frames(&again, taau, ldr, 6, &plain);
+        REQUIRE(difference(&image, &plain) > 0.05f);
+        for (int i = 0; i < w * h; i++) {
+            const float *c = image.texels + 4 * i;
+            // Two samples, four output pixels, are within reach of a kernel.
+            const bool clear = i % w<w / 4 - 6, full = i % w> w * 3 / 4 + 6;
+            REQUIRE(!clear || (c[0] == 0 && c[1] == 0 && c[2] == 0 && c[3] == 0));
+            REQUIRE(!full || c[3] == 1);
+            REQUIRE(c[3] >= 0 && c[3] <= 1);
+        }
+        hs_ref_stream_destroy(&s);
+        hs_ref_stream_destroy(&taau);
+        hs_ref_plane_finish(&image);
+        hs_ref_plane_finish(&plain);
+    }
+    hs_weights_destroy(&weights);
+}
+
+static void head_of_zeros(struct test_rng *rng)
+{
+    struct hs_weights *weights = weights_make(rng, 0);
+    for (int n = 0; n < 2; n++) {
+        struct hs_ref_plane image = hs_ref_plane_make(41, 31, 4);
+        struct hs_ref_plane plain = hs_ref_plane_make(41, 31, 4);
+        struct hs_ref_stream *s = hs_ref_stream_create(41, 31, n);
+        struct hs_ref_stream *taau = hs_ref_stream_create(41, 31, n);
+        REQUIRE(image.texels && plain.texels && s && taau);
+        hs_ref_stream_weights(s, weights);
+        struct test_rng again = *rng;
+        noise_frames(rng, s, n, 6, &image);
+        noise_frames(&again, taau, n, 6, &plain);
+        // Rounding of the odds, and of history to half.
+        REQUIRE(difference(&image, &plain) < 3e-3f);
+        hs_ref_stream_destroy(&s);
+        hs_ref_stream_destroy(&taau);
+        hs_ref_plane_finish(&image);
+        hs_ref_plane_finish(&plain);
+    }
+    hs_weights_destroy(&weights);
 }
 
 /** A still disc, straight colour (2, 0.5, 0.1), drawn with jitter; the last of 12 frames. */
@@ -177,9 +304,9 @@ static void cutout(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"half_rounding", half_rounding},
-    {"working_range", working_range},
-    {"wild_input", wild_input},
-    {"cutout", cutout},
+    {"half_rounding", half_rounding}, {"working_range", working_range},
+    {"wild_input", wild_input},       {"cutout", cutout},
+    {"wild_network", wild_network},   {"network_and_alpha", network_and_alpha},
+    {"head_of_zeros", head_of_zeros},
 };
 TEST_MAIN(cases)
