@@ -4,6 +4,8 @@
 
 #include <libavutil/opt.h>
 
+#include "hsmemory.h"
+
 /** qf[] came with libavutil 59.34; queues that lock themselves, and their flags, with the macro. */
 #define HAVE_QUEUE_LIST (LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(59, 34, 100))
 
@@ -184,23 +186,21 @@ static int allocate(struct hs_avfilter *f, const VkMemoryRequirements *need,
                     VkDeviceMemory *memory)
 {
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    uint32_t bits = need->memoryTypeBits;
+    int type;
 
-    for (int pass = 0; pass < 2; pass++, liked = 0) {
-        for (uint32_t i = 0; i < f->memory.memoryTypeCount; i++) {
-            const VkMemoryPropertyFlags flags = f->memory.memoryTypes[i].propertyFlags;
-
-            if (!(need->memoryTypeBits >> i & 1) || (flags & (wanted | liked)) != (wanted | liked))
-                continue;
-            result = f->vk.AllocateMemory(f->hw->act_dev,
-                                          &(VkMemoryAllocateInfo){
-                                              .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                              .allocationSize = need->size,
-                                              .memoryTypeIndex = i,
-                                          },
-                                          f->hw->alloc, memory);
-            if (result == VK_SUCCESS)
-                return 0;
-        }
+    // The device is not ours alone: one heap may be full where another one is not.
+    while ((type = hsmemory_type_find(&f->memory, bits, wanted, liked)) >= 0) {
+        result = f->vk.AllocateMemory(f->hw->act_dev,
+                                      &(VkMemoryAllocateInfo){
+                                          .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                          .allocationSize = need->size,
+                                          .memoryTypeIndex = (uint32_t)type,
+                                      },
+                                      f->hw->alloc, memory);
+        if (result == VK_SUCCESS)
+            return 0;
+        bits &= ~(1u << type);
     }
     return hs_av_vk_error(f, result, "vkAllocateMemory");
 }
@@ -298,7 +298,7 @@ int hs_av_image_make(struct hs_avfilter *f, VkFormat format, uint32_t width, uin
     if (result != VK_SUCCESS)
         return hs_av_vk_error(f, result, "vkCreateImage");
     f->vk.GetImageMemoryRequirements(f->hw->act_dev, image->image, &need);
-    err = allocate(f, &need, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0, &image->memory);
+    err = allocate(f, &need, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &image->memory);
     if (err < 0)
         goto error;
     result = f->vk.BindImageMemory(f->hw->act_dev, image->image, image->memory, 0);

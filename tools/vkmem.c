@@ -2,6 +2,8 @@
 // Images, buffers and one-time commands of a vkdev.
 #include "vkdev.h"
 
+#include "hsmemory.h"
+
 static bool is_depth(VkFormat format)
 {
     return format == VK_FORMAT_D32_SFLOAT || format == VK_FORMAT_D32_SFLOAT_S8_UINT ||
@@ -45,18 +47,8 @@ uint32_t vkdev_format_bytes(VkFormat format)
 static int allocate(struct vkdev *dev, const VkMemoryRequirements *need, VkMemoryPropertyFlags want,
                     VkMemoryPropertyFlags prefer, VkDeviceMemory *memory)
 {
-    int type = -1;
-    for (uint32_t i = 0; i < dev->memory.memoryTypeCount; i++) {
-        VkMemoryPropertyFlags flags = dev->memory.memoryTypes[i].propertyFlags;
-        if (!(need->memoryTypeBits >> i & 1) || (flags & want) != want)
-            continue;
-        if (type < 0)
-            type = (int)i;
-        if ((flags & prefer) == prefer) {
-            type = (int)i;
-            break;
-        }
-    }
+    const int type = hsmemory_type_find(&dev->memory, need->memoryTypeBits, want, prefer);
+
     if (type < 0) {
         hs_log_message(dev->log, HS_LOG_ERROR, "no memory type with properties 0x%x", want);
         return HS_ERR_UNSUPPORTED;
