@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** JSON descriptions: raw frames, or camera data beside pictures. docs/formats.md has the keys. */
-#include "internal.h"
+#include "json.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,138 +11,9 @@
 #define FORMAT_NAME "hindsight-frames"
 #define FORMAT_VERSION 1
 #define MAX_JSON_BYTES ((size_t)256 << 20)
-#define MAX_FRAMES 10000000
 
-/* Where in the file we are. */
-struct place {
-    const struct hs_log *log;
-    const char *path;
-    char where[128]; ///< "frames[3].", or "".
-};
-
-static const char *type_name(const json_t *v)
-{
-    switch (json_typeof(v)) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        return "an array";
-    case JSON_STRING:
-        return "a text";
-    case JSON_INTEGER:
-    case JSON_REAL:
-        return "a number";
-    case JSON_NULL:
-        return "null";
-    default:
-        return "true or false";
-    }
-}
-
-static int wrong(const struct place *p, const char *key, const char *wanted, const json_t *found)
-{
-    char *text = json_dumps(found, JSON_ENCODE_ANY | JSON_COMPACT);
-    const int result =
-        hsio_fail(p->log, HS_ERR_FORMAT, "%s: key %s%s: expected %s, found %s %.80s", p->path,
-                  p->where, key, wanted, type_name(found), text ? text : "");
-
-    free(text);
-    return result;
-}
-
-static int get_float(const struct place *p, const char *key, const json_t *v, float *out, bool *has)
-{
-    const double d = json_number_value(v);
-
-    if (!json_is_number(v) || !(fabs(d) <= 3.4e38))
-        return wrong(p, key, "a number", v);
-    *out = (float)d;
-    if (has)
-        *has = true;
-    return 0;
-}
-
-/* A clip distance; the far one may be null, "inf" or negative for infinite. */
-static int get_far(const struct place *p, const char *key, const json_t *v, float *out, bool *has)
-{
-    int result = 0;
-
-    if (json_is_null(v) || (json_is_string(v) && !strcmp(json_string_value(v), "inf")))
-        *out = INFINITY;
-    else
-        result = get_float(p, key, v, out, has);
-    if (!result && *out < 0)
-        *out = INFINITY;
-    *has = *has || !result;
-    return result;
-}
-
-static int get_floats(const struct place *p, const char *key, const json_t *v, float *out,
-                      size_t count, bool *has)
-{
-    if (!json_is_array(v) || json_array_size(v) != count)
-        return wrong(p, key, count == 2 ? "[x, y]" : "four numbers", v);
-    for (size_t i = 0; i < count; i++) {
-        const int result = get_float(p, key, json_array_get(v, i), &out[i], NULL);
-
-        if (result)
-            return result;
-    }
-    if (has)
-        *has = true;
-    return 0;
-}
-
-static int get_matrix(const struct place *p, const char *key, const json_t *v, float *out,
-                      bool *has)
-{
-    const size_t size = json_array_size(v);
-
-    if (!json_is_array(v) || (size != 4 && size != 16))
-        return wrong(p, key, "four rows of four numbers", v);
-    if (size == 16)
-        return get_floats(p, key, v, out, 16, has);
-    for (size_t i = 0; i < 4; i++) {
-        const int result = get_floats(p, key, json_array_get(v, i), out + 4 * i, 4, has);
-
-        if (result)
-            return result;
-    }
-    return 0;
-}
-
-static int get_side(const struct place *p, const char *key, const json_t *v, int *out)
-{
-    const json_int_t n = json_integer_value(v);
-
-    if (!json_is_integer(v) || n < 1 || n > HSIO_MAX_SIDE)
-        return wrong(p, key, "a size of 1 to 65536 pixels", v);
-    *out = (int)n;
-    return 0;
-}
-
-static int get_size(const struct place *p, const char *key, const json_t *v, int *width,
-                    int *height)
-{
-    const json_t *w = json_object_get(v, "width"), *h = json_object_get(v, "height");
-    int result;
-
-    if (json_is_array(v) && json_array_size(v) == 2) {
-        w = json_array_get(v, 0);
-        h = json_array_get(v, 1);
-    }
-    if (!w || !h)
-        return wrong(p, key, "{\"width\": w, \"height\": h}", v);
-    result = get_side(p, key, w, width);
-    if (!result)
-        result = get_side(p, key, h, height);
-    if (!result && (int64_t)*width * *height > HSIO_MAX_PIXELS)
-        result = wrong(p, key, "at most 2^31 pixels", v);
-    return result;
-}
-
-static int set_convention_key(const struct place *p, struct hsio_convention *conv, const char *key,
-                              const json_t *v)
+static int set_convention_key(const struct hsio_json_place *p, struct hsio_convention *conv,
+                              const char *key, const json_t *v)
 {
     char text[HSIO_PATTERN_BYTES + 64], error[2048] = "";
 
@@ -157,7 +26,7 @@ static int set_convention_key(const struct place *p, struct hsio_convention *con
     else if (json_is_boolean(v))
         snprintf(text, sizeof(text), "%d", json_is_true(v));
     else
-        return wrong(p, key, "a text, a number or true/false", v);
+        return hsio_json_wrong(p, key, "a text, a number or true/false", v);
     if (hsio_convention_assign(conv, key, text, error, sizeof(error)))
         return hsio_fail(p->log, HS_ERR_FORMAT, "%s: key %sconvention.%s: %s", p->path, p->where,
                          key, error);
@@ -165,7 +34,7 @@ static int set_convention_key(const struct place *p, struct hsio_convention *con
 }
 
 /* Keys may be dotted or nested. */
-static int get_convention(const struct place *p, json_t *v, struct hsio_convention *conv)
+static int get_convention(const struct hsio_json_place *p, json_t *v, struct hsio_convention *conv)
 {
     const char *key, *sub;
     json_t *value, *inner;
@@ -173,7 +42,7 @@ static int get_convention(const struct place *p, json_t *v, struct hsio_conventi
     int result = 0;
 
     if (!json_is_object(v))
-        return wrong(p, "convention", "an object", v);
+        return hsio_json_wrong(p, "convention", "an object", v);
     json_object_foreach(v, key, value)
     {
         if (!json_is_object(value)) {
@@ -193,33 +62,34 @@ static int get_convention(const struct place *p, json_t *v, struct hsio_conventi
     return 0;
 }
 
-static int get_motion_scale(const struct place *p, const json_t *v, struct hsio_convention *conv)
+static int get_motion_scale(const struct hsio_json_place *p, const json_t *v,
+                            struct hsio_convention *conv)
 {
     static const char *const keys[] = {"motion.scale_x", "motion.scale_y"};
     float scale[2];
-    int result = get_floats(p, "motion_scale", v, scale, 2, NULL);
+    int result = hsio_json_floats(p, "motion_scale", v, scale, 2, NULL);
 
     for (size_t i = 0; i < 2 && !result; i++)
         result = set_convention_key(p, conv, keys[i], json_array_get(v, i));
     return result;
 }
 
-static int get_plane(const struct place *p, const char *key, const json_t *v, const char *folder,
-                     struct hsio_entry_plane *out)
+static int get_plane(const struct hsio_json_place *p, const char *key, const json_t *v,
+                     const char *folder, struct hsio_entry_plane *out)
 {
     const json_t *file = json_is_object(v) ? json_object_get(v, "file") : v;
     const json_t *format = json_object_get(v, "format");
     int result = 0;
 
     if (!json_is_string(file) || !json_string_value(file)[0])
-        return wrong(p, key, "a file name or {\"file\": name}", v);
+        return hsio_json_wrong(p, key, "a file name or {\"file\": name}", v);
     if (format && (!json_is_string(format) ||
                    (out->format = hsio_format_from_name(json_string_value(format))) < 1)) {
         out->format = 0;
-        return wrong(p, key, "a format such as rgba16f, rg32f or r32f", format);
+        return hsio_json_wrong(p, key, "a format such as rgba16f, rg32f or r32f", format);
     }
     if (json_object_get(v, "width") || json_object_get(v, "height"))
-        result = get_size(p, key, v, &out->width, &out->height);
+        result = hsio_json_size(p, key, v, &out->width, &out->height);
     if (result)
         return result;
     free(out->path);
@@ -251,7 +121,7 @@ static const char *const top_keys[] = {
     "convention", "exposure", "sharpness", "motion_scale", "near",  "far",    "frames",  NULL};
 
 /* Other programs may add keys of their own; a slip of the pen shall not go unnoticed. */
-static void warn_of_slips(const struct place *p, json_t *object, const char *const *known)
+static void warn_of_slips(const struct hsio_json_place *p, json_t *object, const char *const *known)
 {
     const char *key;
     json_t *value;
@@ -275,27 +145,28 @@ static void warn_of_slips(const struct place *p, json_t *object, const char *con
     }
 }
 
-static int get_near(const struct place *p, const json_t *v, struct hsio_entry *e)
+static int get_near(const struct hsio_json_place *p, const json_t *v, struct hsio_entry *e)
 {
-    const int result = get_float(p, "near", v, &e->near, &e->has_near);
+    const int result = hsio_json_float(p, "near", v, &e->near, &e->has_near);
 
-    return !result && e->near < 0 ? wrong(p, "near", "a number, 0 or above", v) : result;
+    return !result && e->near < 0 ? hsio_json_wrong(p, "near", "a number, 0 or above", v) : result;
 }
 
 /* In a frame it may be the name of a plane, too. */
-static int get_exposure(const struct place *p, const json_t *v, struct hsio_entry *e)
+static int get_exposure(const struct hsio_json_place *p, const json_t *v, struct hsio_entry *e)
 {
     int result = 0;
 
     if (json_is_number(v))
-        result = get_float(p, "exposure", v, &e->exposure, &e->has_exposure);
+        result = hsio_json_float(p, "exposure", v, &e->exposure, &e->has_exposure);
     else if (p->where[0])
         return 0;
-    return !result && !(e->exposure > 0) ? wrong(p, "exposure", "a number above 0", v) : result;
+    return !result && !(e->exposure > 0) ? hsio_json_wrong(p, "exposure", "a number above 0", v)
+                                         : result;
 }
 
 /* Keys that hold for all frames unless a frame has its own. */
-static int get_common(const struct place *p, json_t *object, struct hsio_entry *e)
+static int get_common(const struct hsio_json_place *p, json_t *object, struct hsio_entry *e)
 {
     json_t *v;
     int result = 0;
@@ -303,19 +174,19 @@ static int get_common(const struct place *p, json_t *object, struct hsio_entry *
     if (!result && (v = json_object_get(object, "near")))
         result = get_near(p, v, e);
     if (!result && (v = json_object_get(object, "far")))
-        result = get_far(p, "far", v, &e->far, &e->has_far);
+        result = hsio_json_far(p, "far", v, &e->far, &e->has_far);
     if (!result && (v = json_object_get(object, "exposure")))
         result = get_exposure(p, v, e);
     if (!result && (v = json_object_get(object, "sharpness")))
-        result = get_float(p, "sharpness", v, &e->sharpness, &e->has_sharpness);
+        result = hsio_json_float(p, "sharpness", v, &e->sharpness, &e->has_sharpness);
     if (!result && json_object_get(object, "width") && json_object_get(object, "height"))
-        result = get_size(p, "width", object, &e->width, &e->height);
+        result = hsio_json_size(p, "width", object, &e->width, &e->height);
     if (!result && (v = json_object_get(object, "render")))
-        result = get_size(p, "render", v, &e->width, &e->height);
+        result = hsio_json_size(p, "render", v, &e->width, &e->height);
     return result;
 }
 
-static int get_number(const struct place *p, json_t *object, struct hsio_entry *e)
+static int get_number(const struct hsio_json_place *p, json_t *object, struct hsio_entry *e)
 {
     const char *key = json_object_get(object, "number") ? "number" : "frame";
     json_t *v = json_object_get(object, key);
@@ -323,12 +194,12 @@ static int get_number(const struct place *p, json_t *object, struct hsio_entry *
     if (!v)
         return 0;
     if (!json_is_integer(v))
-        return wrong(p, key, "a whole number", v);
+        return hsio_json_wrong(p, key, "a whole number", v);
     e->number = json_integer_value(v);
     return 0;
 }
 
-static int get_planes(const struct place *p, json_t *object, const char *folder,
+static int get_planes(const struct hsio_json_place *p, json_t *object, const char *folder,
                       struct hsio_entry *e, bool *lists)
 {
     json_t *v;
@@ -348,7 +219,7 @@ static int get_planes(const struct place *p, json_t *object, const char *folder,
     return result;
 }
 
-static int get_frame(const struct place *p, json_t *object, const char *folder,
+static int get_frame(const struct hsio_json_place *p, json_t *object, const char *folder,
                      struct hsio_entry *e, bool *lists)
 {
     json_t *v;
@@ -357,14 +228,14 @@ static int get_frame(const struct place *p, json_t *object, const char *folder,
     if (!result)
         result = get_common(p, object, e);
     if (!result && (v = json_object_get(object, "jitter")))
-        result = get_floats(p, "jitter", v, e->jitter, 2, &e->has_jitter);
+        result = hsio_json_floats(p, "jitter", v, e->jitter, 2, &e->has_jitter);
     if (!result && (v = json_object_get(object, "view")))
-        result = get_matrix(p, "view", v, e->view, &e->has_view);
+        result = hsio_json_matrix(p, "view", v, e->view, &e->has_view);
     if (!result && (v = json_object_get(object, "proj")))
-        result = get_matrix(p, "proj", v, e->proj, &e->has_proj);
+        result = hsio_json_matrix(p, "proj", v, e->proj, &e->has_proj);
     if (!result && (v = json_object_get(object, "reset"))) {
         if (!json_is_boolean(v))
-            result = wrong(p, "reset", "true or false", v);
+            result = hsio_json_wrong(p, "reset", "true or false", v);
         e->reset = json_is_true(v);
     }
     if (!result && json_object_get(object, "convention") && !entry_convention(e))
@@ -384,8 +255,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int get_frames(struct place *p, json_t *root, const char *folder, struct hsio_description *d,
-                      const struct hsio_entry *common)
+static int get_frames(struct hsio_json_place *p, json_t *root, const char *folder,
+                      struct hsio_description *d, const struct hsio_entry *common)
 {
     json_t *frames = json_object_get(root, "frames");
     const size_t count = json_array_size(frames);
@@ -394,10 +265,10 @@ static int get_frames(struct place *p, json_t *root, const char *folder, struct 
     if (!json_is_array(frames))
         return hsio_fail(p->log, HS_ERR_FORMAT, "%s: key frames: expected a list of frames, %s%s",
                          p->path, frames ? "found " : "",
-                         frames ? type_name(frames) : "there is none");
-    if (count > MAX_FRAMES)
+                         frames ? hsio_json_type_name(frames) : "there is none");
+    if (count > HSIO_MAX_FRAMES)
         return hsio_fail(p->log, HS_ERR_FORMAT, "%s: key frames: more than %d frames", p->path,
-                         MAX_FRAMES);
+                         HSIO_MAX_FRAMES);
     d->entries = calloc(count + 1, sizeof(*d->entries));
     if (!d->entries)
         return hsio_fail(p->log, HS_ERR_NOMEM, "%s: out of memory", p->path);
@@ -406,7 +277,7 @@ static int get_frames(struct place *p, json_t *root, const char *folder, struct 
 
         snprintf(p->where, sizeof(p->where), "frames[%zu].", i);
         if (!json_is_object(frame))
-            return wrong(p, "", "an object", frame);
+            return hsio_json_wrong(p, "", "an object", frame);
         d->entries[i] = *common;
         d->entries[i].number = (int64_t)i;
         d->count = (int)i + 1;
@@ -417,8 +288,9 @@ static int get_frames(struct place *p, json_t *root, const char *folder, struct 
     for (int i = 0; i < d->count && !result && !d->lists_files; i++) {
         snprintf(p->where, sizeof(p->where), "frames[%d].", i);
         if (d->entries[i].planes[HSIO_PLANE_EXPOSURE].path)
-            result = wrong(p, "exposure", "a number above 0, as no planes are listed",
-                           json_object_get(json_array_get(frames, (size_t)i), "exposure"));
+            result =
+                hsio_json_wrong(p, "exposure", "a number above 0, as no planes are listed",
+                                json_object_get(json_array_get(frames, (size_t)i), "exposure"));
     }
     p->where[0] = 0;
     if (result || d->lists_files)
@@ -432,17 +304,17 @@ static int get_frames(struct place *p, json_t *root, const char *folder, struct 
     return 0;
 }
 
-static int check_format(const struct place *p, json_t *root)
+static int check_format(const struct hsio_json_place *p, json_t *root)
 {
     const json_t *format = json_object_get(root, "format");
     const json_t *version = json_object_get(root, "version");
 
     if (!json_is_object(root))
-        return wrong(p, "(root)", "an object", root);
+        return hsio_json_wrong(p, "(root)", "an object", root);
     if (format && (!json_is_string(format) || strcmp(json_string_value(format), FORMAT_NAME)))
-        return wrong(p, "format", "\"" FORMAT_NAME "\"", format);
+        return hsio_json_wrong(p, "format", "\"" FORMAT_NAME "\"", format);
     if (version && (!json_is_integer(version) || json_integer_value(version) < 1))
-        return wrong(p, "version", "1", version);
+        return hsio_json_wrong(p, "version", "1", version);
     if (version && json_integer_value(version) > FORMAT_VERSION)
         return hsio_fail(p->log, HS_ERR_VERSION,
                          "%s: is of version %" JSON_INTEGER_FORMAT ", this program knows %d",
@@ -450,7 +322,7 @@ static int check_format(const struct place *p, json_t *root)
     return 0;
 }
 
-static int get_top(const struct place *p, json_t *root, const char *folder,
+static int get_top(const struct hsio_json_place *p, json_t *root, const char *folder,
                    struct hsio_description *d, const struct hsio_convention *conv)
 {
     const struct hsio_convention user = *conv;
@@ -459,7 +331,7 @@ static int get_top(const struct place *p, json_t *root, const char *folder,
 
     d->convention = *conv;
     if ((v = json_object_get(root, "output")))
-        result = get_size(p, "output", v, &d->output_width, &d->output_height);
+        result = hsio_json_size(p, "output", v, &d->output_width, &d->output_height);
     if (!result && (v = json_object_get(root, "convention"))) {
         const json_t *preset = json_object_get(v, "preset");
 
@@ -480,7 +352,7 @@ static int get_top(const struct place *p, json_t *root, const char *folder,
     d->no_jitter = json_is_string(v) && !strcmp(json_string_value(v), "none");
     if (!result && (v = json_object_get(root, "pattern"))) {
         if (!json_is_string(v))
-            return wrong(p, "pattern", "a file name with a place for a number", v);
+            return hsio_json_wrong(p, "pattern", "a file name with a place for a number", v);
         d->pattern = hsio_path_join(folder, json_string_value(v));
         result = d->pattern ? 0 : HS_ERR_NOMEM;
     }
@@ -517,7 +389,7 @@ static char *load_text(const char *path, size_t *size, const struct hs_log *log,
 int hsio_description_load(const char *path, const struct hsio_convention *conv,
                           const struct hs_log *log, struct hsio_description **out)
 {
-    struct place place = {.log = log, .path = path};
+    struct hsio_json_place place = {.log = log, .path = path};
     struct hsio_description *d = NULL;
     struct hsio_entry common = {0};
     json_error_t error;

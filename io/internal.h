@@ -9,6 +9,8 @@
 #define HSIO_MAX_SIDE 65536
 /** Most pixels that an image may have. */
 #define HSIO_MAX_PIXELS ((int64_t)1 << 31)
+/** Most frames of a sequence. */
+#define HSIO_MAX_FRAMES 10000000
 
 #if defined(__GNUC__)
 #define HSIO_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
@@ -344,6 +346,18 @@ struct hsio_sequence {
     int width, height; ///< First frame.
     bool present[HSIO_PLANE_COUNT];
 };
+
+/** Says that memory is out. Returns HS_ERR_NOMEM. */
+int hsio_sequence_no_memory(const struct hsio_sequence *s);
+
+/* slots.c */
+
+/** Adds a frame behind the last one; there is room for it. */
+int hsio_slots_add(struct hsio_sequence *s, int64_t number, const char *path, bool held,
+                   int64_t step);
+/** Lists the frames of the wanted range, from the files that are there. */
+int hsio_slots_build(struct hsio_sequence *s, const struct hsio_file_list *list,
+                     const struct hsio_pattern *pattern);
 
 /* frame.c */
 

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_FRAMES 10000000
-
 static bool is_folder(const char *path)
 {
     struct stat st;
@@ -24,7 +22,7 @@ static bool is_file(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int no_memory(const struct hsio_sequence *s)
+int hsio_sequence_no_memory(const struct hsio_sequence *s)
 {
     return hsio_fail(&s->log, HS_ERR_NOMEM, "out of memory for a sequence");
 }
@@ -57,7 +55,7 @@ static int load_sidecar(struct hsio_sequence *s, const char *any_file)
 
     char *folder = hsio_path_folder(any_file);
     char *path = folder ? hsio_path_join(folder, "frames.json") : NULL;
-    int result = path ? 0 : no_memory(s);
+    int result = path ? 0 : hsio_sequence_no_memory(s);
 
     if (!result && !s->options.no_sidecar && is_file(path)) {
         result = load_description(s, path);
@@ -76,148 +74,6 @@ static int load_sidecar(struct hsio_sequence *s, const char *any_file)
     }
     free(folder);
     free(path);
-    return result;
-}
-
-/* The distance of neighbours if it is the same everywhere, else 1. */
-static int64_t common_step(const struct hsio_file *files, int count)
-{
-    for (int i = 2; i < count; i++) {
-        if (files[i].number - files[i - 1].number != files[1].number - files[0].number)
-            return 1;
-    }
-    return count > 2 ? files[1].number - files[0].number : 1;
-}
-
-static const struct hsio_file *find_file(const struct hsio_file_list *list, int64_t number)
-{
-    int low = 0, high = list->count - 1;
-
-    while (low <= high) {
-        const int mid = low + (high - low) / 2;
-
-        if (list->files[mid].number == number)
-            return &list->files[mid];
-        if (list->files[mid].number < number)
-            low = mid + 1;
-        else
-            high = mid - 1;
-    }
-    return NULL;
-}
-
-static int add_slot(struct hsio_sequence *s, int64_t number, const char *path, bool held,
-                    int64_t step)
-{
-    struct hsio_slot *slot = &s->slots[s->count];
-    const struct hsio_slot *before = s->count ? slot - 1 : NULL;
-
-    *slot = (struct hsio_slot){
-        .number = number,
-        .held = held,
-        .path = hsio_text_format("%s", path),
-        .entry = hsio_description_find(s->description, number),
-    };
-    if (!slot->path)
-        return no_memory(s);
-    slot->reset = !before || number - before->number != step || (before->held && !held) ||
-                  (slot->entry && slot->entry->reset);
-    s->count++;
-    return 0;
-}
-
-static int missing_error(const struct hsio_sequence *s, const struct hsio_file_list *list,
-                         int64_t first, int64_t last, int64_t step)
-{
-    char names[512] = "";
-    size_t length = 0;
-    int ranges = 0;
-
-    for (int64_t n = first; n <= last && ranges < 16;) {
-        int64_t end = n;
-
-        if (find_file(list, n)) {
-            n += step;
-            continue;
-        }
-        while (end + step <= last && !find_file(list, end + step))
-            end += step;
-        length =
-            hsio_text_append(names, sizeof(names), length, "%s%" PRId64, ranges++ ? ", " : "", n);
-        if (end > n)
-            length = hsio_text_append(names, sizeof(names), length, " to %" PRId64, end);
-        n = end + step;
-    }
-    return hsio_fail(&s->log, HS_ERR_INVALID,
-                     "%s: %d of the frames %" PRId64 " to %" PRId64 " (step %" PRId64
-                     ") are missing: %s",
-                     s->location, s->missing, first, last, step, names);
-}
-
-static int fill_slots(struct hsio_sequence *s, const struct hsio_file_list *list, int64_t first,
-                      int64_t last, int64_t step)
-{
-    const struct hsio_file *held = NULL;
-    int result = 0;
-
-    for (int64_t n = first; n <= last && !result; n += step) {
-        const struct hsio_file *file = find_file(list, n);
-
-        s->missing += !file;
-        if (file) {
-            held = file;
-            result = add_slot(s, n, file->path, false, step);
-        } else if (s->options.missing == HSIO_MISSING_HOLD && held) {
-            result = add_slot(s, n, held->path, true, step);
-        }
-    }
-    if (!result && s->missing && s->options.missing == HSIO_MISSING_ERROR)
-        return missing_error(s, list, first, last, step);
-    if (!result && s->missing)
-        hsio_log(&s->log, HS_LOG_WARN, "%s: %d frames are missing and %s", s->location, s->missing,
-                 s->options.missing == HSIO_MISSING_HOLD ? "held" : "skipped");
-    return result;
-}
-
-static int check_options(const struct hsio_sequence *s, int64_t first, int64_t last, int64_t step)
-{
-    if (step < 1 || last < first || (last - first) / step >= MAX_FRAMES)
-        return hsio_fail(&s->log, HS_ERR_INVALID,
-                         "%s: frames %" PRId64 " to %" PRId64 " in steps of %" PRId64
-                         " are no range of at most %d frames",
-                         s->location, first, last, step, MAX_FRAMES);
-    return 0;
-}
-
-static int build_slots(struct hsio_sequence *s, const struct hsio_file_list *list,
-                       const struct hsio_pattern *pattern)
-{
-    int64_t first = list->files[0].number, last = list->files[list->count - 1].number;
-    int64_t step = common_step(list->files, list->count);
-    int result;
-
-    if (pattern->has_range) {
-        first = pattern->first;
-        last = pattern->last;
-        step = pattern->step;
-    }
-    if (s->options.has_range) {
-        first = s->options.first;
-        last = s->options.last;
-        step = s->options.step ? s->options.step : 1;
-    }
-    result = check_options(s, first, last, step);
-    if (result)
-        return result;
-    s->slots = calloc((size_t)((last - first) / step) + 1, sizeof(*s->slots));
-    if (!s->slots)
-        return no_memory(s);
-    result = fill_slots(s, list, first, last, step);
-    if (!result && !s->count)
-        result = hsio_fail(
-            &s->log, HS_ERR_IO,
-            "%s: no frame of %" PRId64 " to %" PRId64 "; there are %" PRId64 " to %" PRId64,
-            s->location, first, last, list->files[0].number, list->files[list->count - 1].number);
     return result;
 }
 
@@ -250,7 +106,7 @@ static int open_pattern(struct hsio_sequence *s, const struct hsio_pattern *patt
     if (!result && !list.count)
         result = nothing_found(s, pattern);
     if (!result)
-        result = build_slots(s, &list, &p);
+        result = hsio_slots_build(s, &list, &p);
     hsio_file_list_free(&list);
     return result;
 }
@@ -266,7 +122,7 @@ static int open_single(struct hsio_sequence *s, const char *path)
     if (hsio_scan_split(path, &pattern, &number) && s->options.expand_single)
         return open_pattern(s, &pattern);
     s->slots = calloc(1, sizeof(*s->slots));
-    return s->slots ? add_slot(s, number, path, false, 1) : no_memory(s);
+    return s->slots ? hsio_slots_add(s, number, path, false, 1) : hsio_sequence_no_memory(s);
 }
 
 /* Frames in file order; numbers only serve to find jumps. */
@@ -281,7 +137,7 @@ static int open_listed(struct hsio_sequence *s)
     }
     s->slots = calloc((size_t)d->count + 1, sizeof(*s->slots));
     if (!s->slots)
-        return no_memory(s);
+        return hsio_sequence_no_memory(s);
     for (int i = 0; i < d->count; i++) {
         const struct hsio_entry *e = &d->entries[i];
         const struct hsio_options *o = &s->options;
@@ -322,7 +178,7 @@ static int open_json(struct hsio_sequence *s, const char *path)
     if (s->description->lists_files)
         return open_listed(s);
     folder = hsio_path_folder(path);
-    result = folder ? open_folder(s, folder) : no_memory(s);
+    result = folder ? open_folder(s, folder) : hsio_sequence_no_memory(s);
     free(folder);
     return result;
 }
@@ -339,7 +195,7 @@ static int open_location(struct hsio_sequence *s, const char *location)
                             : NULL;
 
         if (!json)
-            result = no_memory(s);
+            result = hsio_sequence_no_memory(s);
         else if (is_file(json) && !s->options.no_sidecar && !s->options.sidecar)
             result = open_json(s, json);
         else if (!s->options.sidecar || !(result = load_named_sidecar(s)))
@@ -442,7 +298,7 @@ int hsio_sequence_open(const char *location, const struct hsio_convention *conv,
     if (log)
         s->log = *log;
     s->location = hsio_text_format("%s", location);
-    result = s->location ? keep_options(s, options) : no_memory(s);
+    result = s->location ? keep_options(s, options) : hsio_sequence_no_memory(s);
     if (!result && conv)
         s->user = *conv;
     else if (!result)
