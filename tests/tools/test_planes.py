@@ -154,6 +154,23 @@ class Planes(common.Case):
         self.assertIn(";clip=0.25 inf", lines[1])
         self.assertIn(";clip=0.25 inf", lines[2])
 
+    def test_exposure(self):
+        """A plane of one pixel before the number; what cannot be measured by is refused."""
+        self.write_json({"exposure": 0.5, "frames": [{"frame": n} for n in (1, 2, 3)]})
+        found = {2: ";exposure=2", 0: ";exposure=0.5", np.nan: "", np.inf: None}
+        for value, text in found.items():
+            for number in (1, 2, 3):
+                common.write_exr(self.path("e_%04d.exr" % number),
+                                 np.full((1, 1, 1), value), ["Y"])
+            command = self.command("--plane", "exposure=" + self.path("e_####.exr"))
+            if text is None:
+                self.fail_with(1, ["frame 1: exposure: expected a finite number, found inf"],
+                               *command)
+                continue
+            self.succeed(*command)
+            lines = self.read("frames.txt").splitlines()
+            self.assertEqual(lines[0], "time=0.000000000;number=1;reset=1" + text)
+
     def raw_dump(self, name):
         """A sequence whose one frame's colour is this file of the output folder."""
         path = self.path("out", name)
