@@ -174,7 +174,7 @@ static void take_notes(struct reader *r)
     {
         if (!strcmp(key, "layers"))
             continue;
-        r->weights->notes[r->weights->note_count++] = (struct hs_weights_note){
+        r->weights->notes[r->weights->note_count++] = (struct hs_model_note){
             .key = keep_text(&to, key),
             .value = keep_text(&to, json_string_value(value)),
         };

@@ -9,6 +9,7 @@
 
 #include <hindsight/error.h>
 #include <hindsight/log.h>
+#include <hindsight/model_file.h>
 
 #define HS_WEIGHTS_FORMAT_VERSION "1"
 #define HS_WEIGHTS_LEVELS 3
@@ -51,11 +52,6 @@ struct hs_layer {
     const float *bias;      ///< [outputs], 16-byte aligned.
 };
 
-/** A text of the file's metadata. */
-struct hs_weights_note {
-    const char *key, *value;
-};
-
 /** Immutable. All values are finite, all layers form exactly the topology of taau-unet. */
 struct hs_weights {
     char preset[HS_WEIGHTS_NAME_MAX];
@@ -66,7 +62,7 @@ struct hs_weights {
     struct hs_layer layers[HS_WEIGHTS_LAYERS_MAX]; ///< In the order in which they run.
     size_t size_bytes;                             ///< Of weights and biases.
     uint32_t note_count;
-    struct hs_weights_note *notes; ///< All metadata but `layers`, in the file's order.
+    struct hs_model_note *notes; ///< All metadata but `layers`, in the file's order.
     void *data;                    ///< What the pointers above point into.
 };
 

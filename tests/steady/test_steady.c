@@ -69,7 +69,7 @@ static int whole_life(struct fixture *fx, const struct fx_planes *planes)
 {
     struct hs_model *model = NULL;
     struct hs_stream *stream = NULL;
-    int err = hs_model_load(fx->device, &(struct hs_model_params){0}, &model);
+    int err = hs_model_load(fx->device, &(struct hs_model_params){.preset = "taau"}, &model);
     if (!err)
         err = hs_stream_create(model,
                                &(struct hs_stream_params){

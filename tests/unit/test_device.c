@@ -135,7 +135,9 @@ static void models(struct test_rng *rng)
                HS_ERR_INVALID);
     REQUIRE(!model);
     // A path that the model does not have falls back.
-    REQUIRE_EQ(hs_model_load(fx.device, &(struct hs_model_params){.path = HS_PATH_MATRIX}, &model),
+    REQUIRE_EQ(hs_model_load(fx.device,
+                             &(struct hs_model_params){.preset = "taau", .path = HS_PATH_MATRIX},
+                             &model),
                0);
     hs_model_describe(model, &info);
     REQUIRE_STR(info.preset, "taau");

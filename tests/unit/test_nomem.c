@@ -2,6 +2,7 @@
 // Host memory runs out in each allocation of the library. The library's objects are linked in, so
 // that its calls, and no driver's, go through the wrappers.
 #include <stddef.h>
+#include <unistd.h>
 
 #include "engine/src/weights.h"
 #include "fixture.h"
@@ -53,7 +54,7 @@ static int whole_life(struct fixture *fx, const struct fx_planes *planes)
     if (!err)
         err = hs_device_import(&import, &device);
     if (!err)
-        err = hs_model_load(device, &(struct hs_model_params){0}, &model);
+        err = hs_model_load(device, &(struct hs_model_params){.preset = "taau"}, &model);
     const struct hs_stream_params params = {
         .out_width = 96, .out_height = 80, .max_render_width = 48, .max_render_height = 40};
     if (!err)
@@ -111,6 +112,24 @@ static void each_allocation_of_weights_fails(struct test_rng *rng)
     fail_at = 0;
     hs_weights_destroy(&weights);
     free(bytes);
+
+    char path[] = "/tmp/hs-nomem-XXXXXX";
+    struct hs_model_file *opened = NULL;
+    const int descriptor = mkstemp(path);
+    REQUIRE(descriptor >= 0 && !close(descriptor));
+    fx_model_file_write(&file, path);
+    for (i = 1;; i++) {
+        calls = 0;
+        fail_at = i;
+        err = hs_model_file_open(path, NULL, &opened);
+        if (!err)
+            break;
+        REQUIRE_EQ(err, HS_ERR_NOMEM);
+    }
+    REQUIRE_GE(i, 5);
+    fail_at = 0;
+    hs_model_file_close(&opened);
+    REQUIRE(!remove(path));
     fx_model_file_finish(&file);
 }
 

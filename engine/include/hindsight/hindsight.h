@@ -19,6 +19,7 @@
 #include "frame.h"
 #include "log.h"
 #include "model.h"
+#include "model_file.h"
 #include "stream.h"
 #include "version.h"
 

@@ -6,6 +6,8 @@
 #ifndef HINDSIGHT_MODEL_H
 #define HINDSIGHT_MODEL_H
 
+#include <stdbool.h>
+
 #include "device.h"
 
 #ifdef __cplusplus
@@ -24,15 +26,19 @@ enum hs_path {
 
 /** Arguments of hs_model_load(). */
 struct hs_model_params {
-    /** Name of a built-in preset. NULL or "auto": the best one there is, now "taau". */
+    /** `taau`, `quality` or `best`; what `file` must hold. NULL or "auto": see hs_model_load(). */
     const char *preset;
     /** Wanted path. One that the device or the model does not have falls back with a log line. */
     enum hs_path path;
+    /** Path of a model file (docs/model-format.md). NULL: the preset's own, where it has one. */
+    const char *file;
+    /** "auto" may take a model that is too slow to watch. */
+    bool batch;
 };
 
 /** What was loaded. */
 struct hs_model_info {
-    /** Preset name, static storage. */
+    /** Preset name, "taau" where that took over; lives as long as the model. */
     const char *preset;
     /** The path in use, never HS_PATH_AUTO. */
     enum hs_path path;
@@ -48,13 +54,22 @@ struct hs_model_info {
  * Loads a model.
  *
  * `taau` is weight-free temporal accumulation upscaling: jitter-aware reconstruction of the
- * current samples, reprojected history, rectification, blend by confidence.
+ * current samples, reprojected history, rectification, blend by confidence. `quality` and `best`
+ * add a network that steers all of these; "auto" is `best` for `batch` on a GPU, else `quality`.
+ *
+ * Weights are in files hs-PRESET.safetensors. They are looked up where models are installed and
+ * where this library was built, or, if the environment variable HINDSIGHT_MODELS is set, only in
+ * its folders, a list with ':'. If a preset's file is missing, damaged or can not run on the
+ * device, the next one takes over, in the end `taau`, and one log line tells why. For `file`
+ * nothing takes over.
  *
  * Thread: safe on one device.
- * Cost: creates pipelines; submits nothing, waits for nothing.
- * Errors: HS_ERR_INVALID a required argument is missing or the preset name is unknown;
- * HS_ERR_UNSUPPORTED no path of the model runs on the device; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
- * Source: docs/architecture.md.
+ * Cost: reads a file, creates pipelines; submits nothing, waits for nothing.
+ * Errors: HS_ERR_INVALID a required argument is missing, the preset name is unknown, or `file`
+ * holds another preset; HS_ERR_IO `file` can not be read; HS_ERR_FORMAT it is no model or damaged;
+ * HS_ERR_VERSION it is of another format version; HS_ERR_UNSUPPORTED it is of another architecture,
+ * or no path of it runs on the device; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
+ * Source: docs/architecture.md, docs/model-format.md.
  * Since: 1.
  */
 int hs_model_load(struct hs_device *device, const struct hs_model_params *params,
