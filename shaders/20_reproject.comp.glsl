@@ -9,69 +9,18 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "taau.glsl"
+#include "motion.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
-HS_INPUT(display_motion, HS_BINDING_MOTION);
 HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
-HS_INPUT(prep_motion, HS_BINDING_PREP_MOTION);
-HS_INPUT(prep_aux, HS_BINDING_PREP_AUX);
-HS_INPUT(prep_depth, HS_BINDING_PREP_DEPTH);
 HS_INPUT(history_colour, HS_BINDING_HISTORY_COLOUR);
 HS_INPUT(history_aux, HS_BINDING_HISTORY_AUX);
 HS_OUTPUT(out_colour, HS_BINDING_OUT_REPROJ_COLOUR);
 HS_OUTPUT(out_aux, HS_BINDING_OUT_REPROJ_AUX);
 
-ivec2 render_clamp(ivec2 p)
-{
-    return clamp(p, ivec2(0), params.size.xy - 1);
-}
-
 ivec2 output_clamp(ivec2 p)
 {
     return clamp(p, ivec2(0), params.size.zw - 1);
-}
-
-// The render sample whose motion the output pixel at uv (render px) follows: the nearest one, or
-// the one nearest to the camera among the four around it, so that an edge moves with the surface
-// in front.
-ivec2 pick_sample(vec2 uv)
-{
-    ivec2 best = render_clamp(ivec2(floor(uv - params.jitter.xy)));
-    if (!has(HS_FRAME_DEPTH))
-        return best;
-    const ivec2 base = ivec2(floor(uv - params.jitter.xy - 0.5));
-    float nearest = texelFetch(prep_depth, best, 0).r;
-    for (int j = 0; j < 2; j++) {
-        for (int i = 0; i < 2; i++) {
-            const ivec2 at = base + ivec2(i, j);
-            const vec2 away = abs(vec2(at) + 0.5 + params.jitter.xy - uv);
-            const ivec2 p = render_clamp(at);
-            const float d = texelFetch(prep_depth, p, 0).r;
-            if (max(away.x, away.y) < HS_TAAU_DILATE &&
-                d < nearest * (1.0 - HS_TAAU_DILATE_DEPTH)) {
-                nearest = d;
-                best = p;
-            }
-        }
-    }
-    return best;
-}
-
-// Motion of an output pixel in output px; returns the validity of its history.
-float pixel_motion(ivec2 p, out vec2 moved)
-{
-    const ivec2 s = pick_sample((vec2(p) + 0.5) * params.scale.xy);
-    const float valid = texelFetch(prep_aux, s, 0).r;
-    moved = texelFetch(prep_motion, s, 0).rg * params.scale.zw;
-    if (!has(HS_FRAME_MOTION) || !has(HS_FRAME_MOTION_DISPLAY))
-        return valid;
-    vec2 own;
-    const bool far = texelFetch(prep_depth, s, 0).r >= HS_DEPTH_FAR;
-    const vec2 raw = texelFetch(display_motion, p + params.origin_in2.xy, 0).rg;
-    const int kind = canonical_motion(raw, far, own);
-    if (kind == MOTION_OK)
-        moved = own;
-    return kind == MOTION_INVALID ? 0.0 : valid;
 }
 
 vec4 sample_colour(vec2 at)
@@ -85,9 +34,11 @@ vec4 sample_colour(vec2 at)
         [[unroll]] for (int i = 0; i < 4; i++) {
             const vec4 t =
                 texelFetch(history_colour, output_clamp(ivec2(base) + ivec2(i, j) - 1), 0);
-            const work tap = encode(vec4(t.rgb * ratio, t.a));
+            float s;
+            const vec4 straight = encode_straight(vec4(t.rgb * ratio, t.a), s);
+            const work tap = unite(straight, s);
             const float w = wx[i] * wy[j];
-            range_add(taps, tap);
+            range_add_straight(taps, straight, s);
             sum.c += w * tap.c;
             sum.s += w * tap.s;
         }

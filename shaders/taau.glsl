@@ -8,14 +8,28 @@ struct work {
     float s;
 };
 
-// s * sqrt(c / (s + c)) with s = max(alpha, m / (1 + m)), m the largest channel.
+// Straight curve sqrt(c / (s + c)) of rgb, and alpha; s = max(alpha, m / (1 + m)), m the largest
+// channel.
+vec4 encode_straight(vec4 rgba, out float s)
+{
+    s = 1.0;
+    if (has(HS_FRAME_LDR))
+        return rgba;
+    const float m = max(rgba.r, max(rgba.g, rgba.b));
+    s = max(rgba.a, m / (1.0 + m));
+    return vec4(s > 0.0 ? sqrt(rgba.rgb / (s + rgba.rgb)) : vec3(0.0), rgba.a);
+}
+
+work unite(vec4 straight, float s)
+{
+    return work(vec4(s * straight.rgb, straight.a), s);
+}
+
 work encode(vec4 rgba)
 {
-    if (has(HS_FRAME_LDR))
-        return work(rgba, 1.0);
-    const float m = max(rgba.r, max(rgba.g, rgba.b));
-    const float s = max(rgba.a, m / (1.0 + m));
-    return work(vec4(s > 0.0 ? s * sqrt(rgba.rgb / (s + rgba.rgb)) : vec3(0.0), rgba.a), s);
+    float s;
+    const vec4 t = encode_straight(rgba, s);
+    return unite(t, s);
 }
 
 vec4 decode(work w)
@@ -40,16 +54,21 @@ range range_start()
     return range(vec4(HS_TAAU_MAX), vec4(-HS_TAAU_MAX), HS_TAAU_MAX, -HS_TAAU_MAX);
 }
 
+void range_add_straight(inout range r, vec4 t, float s)
+{
+    if (s > 0.0) {
+        r.low_t.rgb = min(r.low_t.rgb, t.rgb);
+        r.high_t.rgb = max(r.high_t.rgb, t.rgb);
+    }
+    r.low_t.a = min(r.low_t.a, t.a);
+    r.high_t.a = max(r.high_t.a, t.a);
+    r.low_s = min(r.low_s, s);
+    r.high_s = max(r.high_s, s);
+}
+
 void range_add(inout range r, work w)
 {
-    if (w.s > 0.0) {
-        r.low_t.rgb = min(r.low_t.rgb, w.c.rgb / w.s);
-        r.high_t.rgb = max(r.high_t.rgb, w.c.rgb / w.s);
-    }
-    r.low_t.a = min(r.low_t.a, w.c.a);
-    r.high_t.a = max(r.high_t.a, w.c.a);
-    r.low_s = min(r.low_s, w.s);
-    r.high_s = max(r.high_s, w.s);
+    range_add_straight(r, vec4(w.s > 0.0 ? w.c.rgb / w.s : vec3(0.0), w.c.a), w.s);
 }
 
 // Keeps a filtered value within the range of its taps. The colour is bounded by c / s: kernels with
@@ -60,6 +79,11 @@ work range_clamp(range r, work w)
     const vec3 rgb =
         s > 0.0 ? clamp(w.c.rgb, r.low_t.rgb * s, r.high_t.rgb * s) : vec3(0.0);
     return work(vec4(rgb, clamp(w.c.a, r.low_t.a, r.high_t.a)), s);
+}
+
+ivec2 render_clamp(ivec2 p)
+{
+    return clamp(p, ivec2(0), params.size.xy - 1);
 }
 
 // Weights of the taps at -1, 0, 1, 2 around a position with fraction f. Sum 1.

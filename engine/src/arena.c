@@ -48,9 +48,30 @@ static int create_view(struct hs_device *device, const struct hs_image_plan *pla
     return hs_device_error(device, r, "vkCreateImageView");
 }
 
-static int allocate(struct hs_device *device, uint64_t bytes, uint32_t types,
+static int create_buffer(struct hs_device *device, const struct hs_buffer_plan *plan)
+{
+    struct hs_own_buffer *buffer = plan->buffer;
+    *buffer = (struct hs_own_buffer){.bytes = plan->bytes};
+    VkResult r = device->vk.CreateBuffer(device->device,
+                                         &(VkBufferCreateInfo){
+                                             .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                             .size = plan->bytes,
+                                             .usage = plan->usage,
+                                         },
+                                         NULL, &buffer->buffer);
+    if (r != VK_SUCCESS)
+        return hs_device_error(device, r, "vkCreateBuffer");
+    hs_device_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer->buffer, plan->name);
+    return 0;
+}
+
+static int allocate(struct hs_device *device, uint64_t bytes, uint32_t types, bool mapped,
                     struct hs_arena *arena)
 {
+    const VkMemoryPropertyFlags host =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    const VkMemoryPropertyFlags wanted[] = {mapped ? host : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                            mapped ? host : 0};
     if (bytes > device->max_allocation_bytes) {
         hs_log_message(&device->log, HS_LOG_ERROR,
                        "out of memory: the planes need %.0f MiB, %s allocates at most %.0f at once",
@@ -59,10 +80,10 @@ static int allocate(struct hs_device *device, uint64_t bytes, uint32_t types,
         return HS_ERR_NOMEM;
     }
     // Device-local first; a driver may offer the images' types only elsewhere.
-    for (int local = 1; local >= 0; local--) {
+    for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
             VkMemoryPropertyFlags flags = device->memory.memoryTypes[i].propertyFlags;
-            if (!(types >> i & 1) || (local && !(flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)))
+            if (!(types >> i & 1) || (flags & wanted[pass]) != wanted[pass])
                 continue;
             VkResult r =
                 device->vk.AllocateMemory(device->device,
@@ -81,69 +102,78 @@ static int allocate(struct hs_device *device, uint64_t bytes, uint32_t types,
     return HS_ERR_UNSUPPORTED;
 }
 
-int hs_arena_create(struct hs_device *device, const struct hs_image_plan *plan, uint32_t count,
-                    struct hs_own_buffer *buffer, uint64_t buffer_bytes, const char *buffer_name,
-                    VkBufferUsageFlags buffer_usage, struct hs_arena *arena)
+/** Where things lie in an allocation. */
+struct span {
+    uint64_t bytes;
+    uint32_t types;
+};
+
+static uint64_t place(struct span *span, const VkMemoryRequirements *need)
+{
+    const uint64_t offset = align_up(span->bytes, need->alignment);
+    span->bytes = offset + need->size;
+    span->types &= need->memoryTypeBits;
+    return offset;
+}
+
+/** Goes through all places in order; binds if there is memory. */
+static int walk(struct hs_device *device, const struct hs_arena_plan *plan, struct span *span,
+                VkDeviceMemory memory)
 {
     const struct hs_vk *vk = &device->vk;
     VkMemoryRequirements need;
-    uint64_t bytes = 0, offset = 0;
-    uint32_t types = UINT32_MAX, made = 0;
     int err = 0;
-    if (buffer) {
-        *buffer = (struct hs_own_buffer){.bytes = buffer_bytes};
-        VkResult r = vk->CreateBuffer(device->device,
-                                      &(VkBufferCreateInfo){
-                                          .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                          .size = buffer_bytes,
-                                          .usage = buffer_usage,
-                                      },
-                                      NULL, &buffer->buffer);
-        err = hs_device_error(device, r, "vkCreateBuffer");
-        if (err)
-            goto error;
-        hs_device_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer->buffer, buffer_name);
-        vk->GetBufferMemoryRequirements(device->device, buffer->buffer, &need);
-        bytes = need.size;
-        types &= need.memoryTypeBits;
+    *span = (struct span){.types = UINT32_MAX};
+    for (uint32_t i = 0; !err && i < plan->buffer_count; i++) {
+        vk->GetBufferMemoryRequirements(device->device, plan->buffers[i].buffer->buffer, &need);
+        const uint64_t offset = place(span, &need);
+        if (memory)
+            err = hs_device_error(device,
+                                  vk->BindBufferMemory(device->device,
+                                                       plan->buffers[i].buffer->buffer, memory,
+                                                       offset),
+                                  "vkBindBufferMemory");
     }
     // Images and buffers may share an allocation when this granularity keeps them apart.
-    bytes = align_up(bytes, device->limits.bufferImageGranularity);
-    const uint64_t images_at = bytes;
-    for (; made < count; made++) {
-        err = create_image(device, &plan[made]);
-        if (err)
-            goto error;
-        vk->GetImageMemoryRequirements(device->device, plan[made].image->image, &need);
-        plan[made].image->bytes = need.size;
-        bytes = align_up(bytes, need.alignment) + need.size;
-        types &= need.memoryTypeBits;
+    span->bytes = align_up(span->bytes, device->limits.bufferImageGranularity);
+    for (uint32_t i = 0; !err && i < plan->image_count; i++) {
+        struct hs_own_image *image = plan->images[i].image;
+        vk->GetImageMemoryRequirements(device->device, image->image, &need);
+        const uint64_t offset = place(span, &need);
+        image->bytes = need.size;
+        if (memory)
+            err = hs_device_error(device,
+                                  vk->BindImageMemory(device->device, image->image, memory, offset),
+                                  "vkBindImageMemory");
+        if (memory && !err)
+            err = create_view(device, &plan->images[i]);
     }
-    err = allocate(device, bytes, types, arena);
+    return err;
+}
+
+int hs_arena_create(struct hs_device *device, const struct hs_arena_plan *plan,
+                    struct hs_arena *arena)
+{
+    uint32_t buffers = 0, images = 0;
+    struct span span;
+    int err = 0;
+    for (; !err && buffers < plan->buffer_count; buffers++)
+        err = create_buffer(device, &plan->buffers[buffers]);
+    for (; !err && images < plan->image_count; images++)
+        err = create_image(device, &plan->images[images]);
     if (err)
         goto error;
-    if (buffer) {
-        VkResult r = vk->BindBufferMemory(device->device, buffer->buffer, arena->memory, 0);
-        err = hs_device_error(device, r, "vkBindBufferMemory");
-    }
-    offset = images_at;
-    for (uint32_t i = 0; !err && i < count; i++) {
-        vk->GetImageMemoryRequirements(device->device, plan[i].image->image, &need);
-        offset = align_up(offset, need.alignment);
-        VkResult r =
-            vk->BindImageMemory(device->device, plan[i].image->image, arena->memory, offset);
-        offset += need.size;
-        err = hs_device_error(device, r, "vkBindImageMemory");
-        if (!err)
-            err = create_view(device, &plan[i]);
-    }
+    walk(device, plan, &span, VK_NULL_HANDLE);
+    err = allocate(device, span.bytes, span.types, plan->mapped, arena);
+    if (!err)
+        err = walk(device, plan, &span, arena->memory);
     if (!err)
         return 0;
 error:
-    for (uint32_t i = 0; i < count && i <= made; i++)
-        hs_own_image_destroy(device, plan[i].image);
-    if (buffer)
-        hs_own_buffer_destroy(device, buffer);
+    for (uint32_t i = 0; i < images; i++)
+        hs_own_image_destroy(device, plan->images[i].image);
+    for (uint32_t i = 0; i < buffers; i++)
+        hs_own_buffer_destroy(device, plan->buffers[i].buffer);
     hs_arena_destroy(device, arena);
     return err;
 }

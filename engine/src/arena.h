@@ -30,19 +30,31 @@ struct hs_image_plan {
     VkImageUsageFlags usage;
 };
 
+struct hs_buffer_plan {
+    struct hs_own_buffer *buffer;
+    const char *name;
+    uint64_t bytes;
+    VkBufferUsageFlags usage;
+};
+
+struct hs_arena_plan {
+    const struct hs_image_plan *images;
+    uint32_t image_count;
+    const struct hs_buffer_plan *buffers;
+    uint32_t buffer_count;
+    /** Memory that the host can write; otherwise device-local memory. Excludes images. */
+    bool mapped;
+};
+
 /** One device allocation. */
 struct hs_arena {
     VkDeviceMemory memory;
     uint64_t bytes;
 };
 
-/**
- * Makes all images of a plan, and a buffer unless NULL, in one allocation of device-local memory.
- * On failure nothing is left behind.
- */
-int hs_arena_create(struct hs_device *device, const struct hs_image_plan *plan, uint32_t count,
-                    struct hs_own_buffer *buffer, uint64_t buffer_bytes, const char *buffer_name,
-                    VkBufferUsageFlags buffer_usage, struct hs_arena *arena);
+/** Makes everything in a plan in one allocation. On failure nothing is left behind. */
+int hs_arena_create(struct hs_device *device, const struct hs_arena_plan *plan,
+                    struct hs_arena *arena);
 
 void hs_own_image_destroy(struct hs_device *device, struct hs_own_image *image);
 void hs_own_buffer_destroy(struct hs_device *device, struct hs_own_buffer *buffer);

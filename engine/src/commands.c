@@ -156,6 +156,11 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
                                     0);
         s->state_ready = true;
     }
+    if (s->model->layers.count && !s->weights_ready) {
+        const VkBufferCopy all = {.size = s->model->layers.weights_bytes};
+        s->device->vk.CmdCopyBuffer(cmd, s->model->weights.buffer, s->weights.buffer, 1, &all);
+        s->weights_ready = true;
+    }
     for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
         if (rec->planes[i].copy)
             copy_input(s, cmd, &rec->planes[i]);
@@ -173,21 +178,33 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
     flush(s, cmd, &b);
 }
 
-static void dispatch(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
-                     enum hs_stage stage, uint32_t groups_x, uint32_t groups_y)
+static void begin_label(struct hs_stream *s, VkCommandBuffer cmd, const char *name)
+{
+    if (s->device->vk.CmdBeginDebugUtilsLabelEXT)
+        s->device->vk.CmdBeginDebugUtilsLabelEXT(
+            cmd, &(VkDebugUtilsLabelEXT){
+                     .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                     .pLabelName = name,
+                 });
+}
+
+static void dispatch_pipeline(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                              VkPipeline pipeline, const char *name, const uint32_t groups[3])
 {
     const struct hs_vk *vk = &s->device->vk;
-    const char *name = hs_stage_name(stage);
-    if (vk->CmdBeginDebugUtilsLabelEXT)
-        vk->CmdBeginDebugUtilsLabelEXT(cmd, &(VkDebugUtilsLabelEXT){
-                                                .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                                .pLabelName = name,
-                                            });
-    vk->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, s->model->pipelines[stage]);
-    vk->CmdDispatch(cmd, groups_x, groups_y, 1);
+    begin_label(s, cmd, name);
+    vk->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    vk->CmdDispatch(cmd, groups[0], groups[1], groups[2]);
     if (vk->CmdEndDebugUtilsLabelEXT)
         vk->CmdEndDebugUtilsLabelEXT(cmd);
     hs_timing_mark(s, rec, cmd, name);
+}
+
+static void dispatch(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                     enum hs_stage stage, uint32_t groups_x, uint32_t groups_y)
+{
+    dispatch_pipeline(s, rec, cmd, s->model->pipelines[stage], hs_stage_name(stage),
+                      (uint32_t[]){groups_x, groups_y, 1});
 }
 
 static void between_stages(struct hs_stream *s, VkCommandBuffer cmd)
@@ -197,6 +214,52 @@ static void between_stages(struct hs_stream *s, VkCommandBuffer cmd)
           VK_ACCESS_2_SHADER_SAMPLED_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_READ_BIT |
               VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
     flush(s, cmd, &b);
+}
+
+/** Tiles of a workgroup: several keep weights in shared memory, where there are enough. */
+static uint32_t tiles_per_group(uint32_t tiles)
+{
+    return tiles >= 4096 ? 4 : tiles >= 2048 ? 2 : 1;
+}
+
+/** Binds a layer's buffers and parameters; returns its tiles and those of a workgroup. */
+static void bind_layer(struct hs_stream *s, VkCommandBuffer cmd, uint32_t index, uint32_t tiles[2],
+                       uint32_t *repeat)
+{
+    const struct hs_dispatch *d = &s->model->layers.list[index];
+    const struct hs_level_size *in = &s->levels[d->level], *out = &s->levels[d->out / 2];
+    const uint32_t width = in->width / d->pair, height = in->height / d->stride;
+    tiles[0] = (width + d->group_width - 1) / d->group_width;
+    tiles[1] = (height + d->group_height - 1) / d->group_height;
+    *repeat = tiles_per_group(tiles[0] * tiles[1]);
+    const struct hs_layer_push push = {
+        .size = {(int32_t)width, (int32_t)in->height, (int32_t)(in->pitch / d->pair),
+                 (int32_t)out->pitch},
+        .weights = {(int32_t)d->weights_at, (int32_t)d->bias_at, (int32_t)d->weights_step,
+                    (int32_t)*repeat},
+    };
+    const VkPipelineLayout layout = s->model->pipeline_layout;
+    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 1, 1,
+                                        &s->layer_sets[index], 0, NULL);
+    s->device->vk.CmdPushConstants(cmd, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push),
+                                   &push);
+}
+
+/** All layers but the head, which is left bound for resolve. */
+static void record_network(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                           uint32_t groups_x, uint32_t groups_y)
+{
+    const struct hs_layers *layers = &s->model->layers;
+    uint32_t tiles[2], repeat;
+    for (uint32_t i = 0; i + 1 < layers->count; i++) {
+        bind_layer(s, cmd, i, tiles, &repeat);
+        const uint32_t rows = layers->matrix.m ? (tiles[1] + repeat - 1) / repeat : tiles[1];
+        const uint32_t groups[3] = {i ? tiles[0] : groups_x, i ? rows : groups_y,
+                                    layers->list[i].groups_z};
+        dispatch_pipeline(s, rec, cmd, s->model->layer_pipelines[i], layers->list[i].name, groups);
+        between_stages(s, cmd);
+    }
+    bind_layer(s, cmd, layers->count - 1, tiles, &repeat);
 }
 
 static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
@@ -220,6 +283,8 @@ static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkComma
     between_stages(s, cmd);
     dispatch(s, rec, cmd, HS_STAGE_REPROJECT, ox, oy);
     between_stages(s, cmd);
+    if (s->model->layers.count)
+        record_network(s, rec, cmd, ox, oy);
     dispatch(s, rec, cmd, HS_STAGE_RESOLVE, ox, oy);
     if (rec->finish) {
         between_stages(s, cmd);
@@ -286,6 +351,7 @@ static void forget_contents(struct hs_stream *s)
     for (uint32_t i = 0; i < s->copy_count; i++)
         s->copies[i].image.ready = false;
     s->state_ready = false;
+    s->weights_ready = false;
 }
 
 void hs_commands_record(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)

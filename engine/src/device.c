@@ -94,16 +94,18 @@ static int check_enabled(struct hs_device *d, const struct hs_device_params *par
                        missing);
         return HS_ERR_UNSUPPORTED;
     }
-    static const char *const common[] = {"cooperativeMatrix", "vulkanMemoryModel"};
+    static const char *const common[] = {"cooperativeMatrix", "vulkanMemoryModel", "maintenance4",
+                                         "subgroupSizeControl", "computeFullSubgroups"};
     static const char *const f16[] = {"shaderFloat16", "storageBuffer16BitAccess"};
     static const char *const int8[] = {"shaderInt8", "storageBuffer8BitAccess"};
     bool matrix = extension_enabled(params, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+        matrix &= (on & hs_requirements_feature_bit(common[i])) != 0;
     d->matrix_f16 = matrix && report->matrix_f16;
     d->matrix_int8 = matrix && report->matrix_int8;
     for (int i = 0; i < 2; i++) {
-        bool have = on & hs_requirements_feature_bit(common[i]);
-        d->matrix_f16 &= have && on & hs_requirements_feature_bit(f16[i]);
-        d->matrix_int8 &= have && on & hs_requirements_feature_bit(int8[i]);
+        d->matrix_f16 &= (on & hs_requirements_feature_bit(f16[i])) != 0;
+        d->matrix_int8 &= (on & hs_requirements_feature_bit(int8[i])) != 0;
     }
     return 0;
 }
@@ -167,7 +169,10 @@ int hs_device_import(const struct hs_device_params *params, struct hs_device **d
                                      .pNext = &sizes};
     d->vk.GetPhysicalDeviceProperties2(d->physical_device, &p);
     d->limits = p.properties.limits;
+    d->software = p.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     d->max_allocation_bytes = sizes.maxMemoryAllocationSize;
+    if (d->matrix_f16)
+        d->matrix = hs_requirements_matrix(&d->vk, d->physical_device);
     d->vk.GetPhysicalDeviceMemoryProperties(d->physical_device, &d->memory);
     hs_log_message(&d->log, HS_LOG_DEBUG, "imported %s (%s), matrices: f16 %s, int8 %s",
                    report.name, report.driver, d->matrix_f16 ? "yes" : "no",

@@ -6,6 +6,7 @@
 
 #include <hindsight/device.h>
 
+#include "layers.h"
 #include "vk.h"
 
 struct hs_device {
@@ -16,10 +17,13 @@ struct hs_device {
     VkPhysicalDeviceLimits limits;
     VkDeviceSize max_allocation_bytes;
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+    bool software; ///< Runs on the processor.
     uint32_t queue_family;
     uint32_t timestamp_bits;
     /** Enabled, not merely supported. */
     bool matrix_f16, matrix_int8;
+    /** Zeros without `matrix_f16`. */
+    struct hs_matrix_size matrix;
     struct hs_log log;
     /** Set by the first VK_ERROR_DEVICE_LOST and never cleared. */
     atomic_bool lost;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "choose.h"
 #include "interface.h"
 #include "spirv.h"
 
@@ -17,10 +18,6 @@ static const struct {
     [HS_STAGE_REPROJECT] = {"reproject", "20_reproject"},
     [HS_STAGE_RESOLVE] = {"resolve", "40_resolve"},
     [HS_STAGE_FINISH] = {"finish", "50_finish"},
-};
-
-static const struct hs_preset presets[] = {
-    {"taau", 3.0f},
 };
 
 const char *hs_stage_name(enum hs_stage stage)
@@ -59,6 +56,9 @@ static int create_layouts(struct hs_model *model)
         NULL, &model->set_layout);
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
+    // With a network, the layout of all pipelines has its set, too.
+    if (model->layers.count)
+        return 0;
     r = device->vk.CreatePipelineLayout(device->device,
                                         &(VkPipelineLayoutCreateInfo){
                                             .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -69,13 +69,33 @@ static int create_layouts(struct hs_model *model)
     return hs_device_error(device, r, "vkCreatePipelineLayout");
 }
 
-static int create_pipeline(struct hs_model *model, enum hs_stage stage)
+/** Specialization constants of a layer; what a shader does not have is ignored. */
+struct constants {
+    VkSpecializationInfo info;
+    VkSpecializationMapEntry map[HS_SPEC_COUNT + 1];
+    uint32_t values[HS_SPEC_COUNT + 1];
+};
+
+static void fill_constants(const struct hs_dispatch *d, struct constants *c)
+{
+    for (uint32_t i = 0; i <= HS_SPEC_COUNT; i++) {
+        c->values[i] = i < HS_SPEC_COUNT ? d->constants[i] : d->threads;
+        c->map[i] = (VkSpecializationMapEntry){
+            i < HS_SPEC_COUNT ? i : HS_SPEC_LOCAL_X,
+            i * (uint32_t)sizeof(uint32_t),
+            sizeof(uint32_t),
+        };
+    }
+    c->info = (VkSpecializationInfo){HS_SPEC_COUNT + 1, c->map, sizeof(c->values), c->values};
+}
+
+int hs_model_pipeline(struct hs_model *model, const char *shader, const char *name,
+                      const struct hs_dispatch *dispatch, VkPipeline *pipeline)
 {
     struct hs_device *device = model->device;
-    const struct hs_spirv *spirv = hs_spirv_find(hs_spirv_engine, stages[stage].shader);
+    const struct hs_spirv *spirv = hs_spirv_find(hs_spirv_engine, shader);
     if (!spirv) {
-        hs_log_message(&device->log, HS_LOG_ERROR, "this build has no shader %s",
-                       stages[stage].shader);
+        hs_log_message(&device->log, HS_LOG_ERROR, "this build has no shader %s", shader);
         return HS_ERR_INTERNAL;
     }
     VkShaderModule module;
@@ -89,7 +109,12 @@ static int create_pipeline(struct hs_model *model, enum hs_stage stage)
                                       NULL, &module);
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateShaderModule");
-    const VkComputePipelineCreateInfo info = {
+    struct constants constants;
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = model->layers.matrix.subgroup,
+    };
+    VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage =
             {
@@ -100,25 +125,60 @@ static int create_pipeline(struct hs_model *model, enum hs_stage stage)
             },
         .layout = model->pipeline_layout,
     };
-    r = device->vk.CreateComputePipelines(device->device, VK_NULL_HANDLE, 1, &info, NULL,
-                                          &model->pipelines[stage]);
+    if (dispatch) {
+        fill_constants(dispatch, &constants);
+        info.stage.pSpecializationInfo = &constants.info;
+    }
+    if (dispatch && model->layers.matrix.m) {
+        info.stage.pNext = &subgroup;
+        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    }
+    r = device->vk.CreateComputePipelines(device->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
     device->vk.DestroyShaderModule(device->device, module, NULL);
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateComputePipelines");
-    hs_device_name(device, VK_OBJECT_TYPE_PIPELINE, (uint64_t)model->pipelines[stage],
-                   stages[stage].name);
+    hs_device_name(device, VK_OBJECT_TYPE_PIPELINE, (uint64_t)*pipeline, name);
     return 0;
 }
 
-static const struct hs_preset *find_preset(const char *name)
+static int create_all(struct hs_model *model, const struct hs_weights *weights, enum hs_path path)
 {
-    if (!name || !strcmp(name, "auto"))
-        return &presets[0];
-    for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
-        if (!strcmp(presets[i].name, name))
-            return &presets[i];
+    int err = 0;
+    if (weights)
+        err = hs_network_plan(model, weights, path);
+    if (!err)
+        err = create_layouts(model);
+    if (!err && weights)
+        err = hs_network_create(model, weights);
+    for (int i = 0; !err && i < HS_STAGE_COUNT; i++) {
+        if (!model->pipelines[i])
+            err = hs_model_pipeline(model, stages[i].shader, stages[i].name, NULL,
+                                    &model->pipelines[i]);
     }
-    return NULL;
+    return err;
+}
+
+/** Without weights: `taau`. */
+static int create_model(struct hs_device *device, const struct hs_weights *weights,
+                        enum hs_path path, struct hs_model **out)
+{
+    struct hs_model *model = calloc(1, sizeof(*model));
+    if (!model) {
+        hs_log_message(&device->log, HS_LOG_ERROR, "out of memory for a model");
+        return HS_ERR_NOMEM;
+    }
+    model->device = device;
+    model->path = HS_PATH_PLAIN;
+    snprintf(model->name, sizeof(model->name), "%s", weights ? weights->preset : HS_CHOICE_PLAIN);
+    if (path == HS_PATH_MATRIX && !weights)
+        hs_log_message(&device->log, HS_LOG_INFO,
+                       "%s has no matrix stages: it runs on the plain path", model->name);
+    const int err = create_all(model, weights, path);
+    if (err)
+        hs_model_destroy(&model);
+    else
+        *out = model;
+    return err;
 }
 
 int hs_model_load(struct hs_device *device, const struct hs_model_params *params,
@@ -128,32 +188,24 @@ int hs_model_load(struct hs_device *device, const struct hs_model_params *params
         return HS_ERR_INVALID;
     if (atomic_load(&device->lost))
         return HS_ERR_DEVICE_LOST;
-    const struct hs_preset *preset = find_preset(params->preset);
-    if (!preset)
-        return hs_invalid(&device->log, "no model is called \"%s\"; there is: %s", params->preset,
-                          presets[0].name);
     if (params->path > HS_PATH_MATRIX)
         return hs_invalid(&device->log, "path %d does not exist", (int)params->path);
-    struct hs_model *model = calloc(1, sizeof(*model));
-    if (!model) {
-        hs_log_message(&device->log, HS_LOG_ERROR, "out of memory for a model");
-        return HS_ERR_NOMEM;
-    }
-    model->device = device;
-    model->preset = preset;
-    model->path = HS_PATH_PLAIN;
-    if (params->path == HS_PATH_MATRIX)
-        hs_log_message(&device->log, HS_LOG_INFO,
-                       "%s has no matrix stages: it runs on the plain path", preset->name);
-    int err = create_layouts(model);
-    for (int i = 0; !err && i < HS_STAGE_COUNT; i++)
-        err = create_pipeline(model, (enum hs_stage)i);
-    if (err) {
-        hs_model_destroy(&model);
+    struct hs_weights *weights = NULL;
+    int err = hs_choose(&device->log, params, device->software, &weights);
+    if (err)
         return err;
+    struct hs_model *model = NULL;
+    err = create_model(device, weights, params->path, &model);
+    if (err == HS_ERR_UNSUPPORTED && weights && !params->file) {
+        // The line above says why.
+        hs_weights_destroy(&weights);
+        err = create_model(device, NULL, params->path, &model);
     }
-    hs_log_message(&device->log, HS_LOG_INFO, "model %s on %s, plain path", preset->name,
-                   device->name);
+    hs_weights_destroy(&weights);
+    if (err)
+        return err;
+    hs_log_message(&device->log, HS_LOG_INFO, "model %s on %s, %s path", model->name, device->name,
+                   model->path == HS_PATH_MATRIX ? "matrix" : "plain");
     *out = model;
     return 0;
 }
@@ -163,11 +215,12 @@ void hs_model_describe(const struct hs_model *model, struct hs_model_info *info)
     if (!model || !info)
         return;
     *info = (struct hs_model_info){
-        .preset = model->preset->name,
+        .preset = model->name,
         .path = model->path,
-        .max_ratio = model->preset->max_ratio,
-        // Exposure in its two steps and finish are optional.
-        .stage_count = HS_STAGE_COUNT - 3,
+        .memory_bytes = model->arena.bytes,
+        .max_ratio = HS_MODEL_RATIO_MAX,
+        // Exposure in its two steps and finish are optional; the head is part of resolve.
+        .stage_count = HS_STAGE_COUNT - 3 + (model->layers.count ? model->layers.count - 1 : 0),
     };
 }
 
@@ -179,6 +232,7 @@ void hs_model_destroy(struct hs_model **pointer)
     struct hs_device *device = model->device;
     for (int i = 0; i < HS_STAGE_COUNT; i++)
         device->vk.DestroyPipeline(device->device, model->pipelines[i], NULL);
+    hs_network_destroy(model);
     device->vk.DestroyPipelineLayout(device->device, model->pipeline_layout, NULL);
     device->vk.DestroyDescriptorSetLayout(device->device, model->set_layout, NULL);
     free(model);

@@ -4,9 +4,11 @@
 
 #include <hindsight/model.h>
 
-#include "device.h"
+#include "arena.h"
+#include "layers.h"
 
-/** Stages in order of recording; each is one compute shader. */
+/** Stages in order of recording; each is one compute shader. A network's layers stand between
+ * reproject and resolve. */
 enum hs_stage {
     HS_STAGE_MEASURE,
     HS_STAGE_EXPOSE,
@@ -17,19 +19,23 @@ enum hs_stage {
     HS_STAGE_COUNT,
 };
 
-/** What to do between frames and what a frame is made of, by preset. */
-struct hs_preset {
-    const char *name;
-    float max_ratio;
-};
+/** Greatest ratio of output to render size, of all presets. */
+#define HS_MODEL_RATIO_MAX 3.0f
 
 struct hs_model {
     struct hs_device *device;
-    const struct hs_preset *preset;
+    char name[HS_WEIGHTS_NAME_MAX]; ///< Of the preset.
     enum hs_path path;
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout pipeline_layout;
     VkPipeline pipelines[HS_STAGE_COUNT];
+    /** Network; a count of 0: there is none. The head's layer has no pipeline, resolve runs it. */
+    struct hs_layers layers;
+    VkDescriptorSetLayout network_layout;
+    VkPipeline layer_pipelines[HS_WEIGHTS_LAYERS_MAX];
+    /** Weights where the host wrote them; streams copy them. */
+    struct hs_arena arena;
+    struct hs_own_buffer weights;
 };
 
 /** Stage name for logs, labels and timings. */
@@ -37,5 +43,14 @@ const char *hs_stage_name(enum hs_stage stage);
 
 /** Descriptor type of a binding of set 0. */
 VkDescriptorType hs_binding_type(uint32_t binding);
+
+/** `dispatch` gives specialization constants and, on the matrix path, whole subgroups; or NULL. */
+int hs_model_pipeline(struct hs_model *model, const char *shader, const char *name,
+                      const struct hs_dispatch *dispatch, VkPipeline *pipeline);
+
+/** Plans the network and chooses its path, before there are layouts; then makes the rest. */
+int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, enum hs_path path);
+int hs_network_create(struct hs_model *model, const struct hs_weights *weights);
+void hs_network_destroy(struct hs_model *model);
 
 #endif

@@ -60,7 +60,8 @@ static int find_copy(struct hs_stream *s, enum hs_plane plane, VkFormat format,
                                 : s->params.max_render_height,
         .usage = usage,
     };
-    int err = hs_arena_create(s->device, &plan, 1, NULL, 0, NULL, 0, &copy->arena);
+    int err = hs_arena_create(s->device, &(struct hs_arena_plan){.images = &plan, .image_count = 1},
+                              &copy->arena);
     if (err)
         return err;
     s->copy_count++;
@@ -116,7 +117,7 @@ static int make_lazy(struct hs_stream *s, enum hs_own which, const char *name, u
         .height = height,
         .usage = HS_OWN_USAGE,
     };
-    return hs_arena_create(s->device, &plan, 1, NULL, 0, NULL, 0,
+    return hs_arena_create(s->device, &(struct hs_arena_plan){.images = &plan, .image_count = 1},
                            &s->lazy_arenas[which - HS_OWN_LAZY]);
 }
 

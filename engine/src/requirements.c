@@ -32,6 +32,7 @@ static const struct hs_requirement requirements[] = {
     {HS_REQUIREMENT_FEATURE, "shaderInt8", 0, false, "integer matrix path"},
     {HS_REQUIREMENT_FEATURE, "storageBuffer8BitAccess", 0, false, "integer matrix path"},
     {HS_REQUIREMENT_FEATURE, "vulkanMemoryModel", 0, false, "matrix path"},
+    {HS_REQUIREMENT_FEATURE, "maintenance4", 0, false, "matrix path"},
     {HS_REQUIREMENT_FEATURE, "subgroupSizeControl", 0, false, "matrix path"},
     {HS_REQUIREMENT_FEATURE, "computeFullSubgroups", 0, false, "matrix path"},
 };
@@ -71,6 +72,8 @@ static const struct feature features[] = {
     F(vulkanMemoryModel, VkPhysicalDeviceVulkan12Features, VULKAN_1_2_FEATURES, vulkan12),
     F(vulkanMemoryModel, VkPhysicalDeviceVulkanMemoryModelFeatures, VULKAN_MEMORY_MODEL_FEATURES,
       vulkan12),
+    F(maintenance4, VkPhysicalDeviceVulkan13Features, VULKAN_1_3_FEATURES, vulkan13),
+    F(maintenance4, VkPhysicalDeviceMaintenance4Features, MAINTENANCE_4_FEATURES, vulkan13),
     F(subgroupSizeControl, VkPhysicalDeviceVulkan13Features, VULKAN_1_3_FEATURES, vulkan13),
     F(subgroupSizeControl, VkPhysicalDeviceSubgroupSizeControlFeatures,
       SUBGROUP_SIZE_CONTROL_FEATURES, vulkan13),
@@ -195,21 +198,69 @@ static void fill_features(struct hs_device_features *out, const struct hs_device
     }
 }
 
-static void find_matrices(const struct hs_vk *vk, VkPhysicalDevice device,
-                          struct hs_device_report *report)
+#define MATRICES_MAX 64
+
+/** Matrices of subgroups whose operands have one type. */
+static uint32_t list_matrices(const struct hs_vk *vk, VkPhysicalDevice device,
+                              VkCooperativeMatrixPropertiesKHR list[MATRICES_MAX])
 {
-    VkCooperativeMatrixPropertiesKHR list[64];
-    uint32_t count = COUNT(list);
+    uint32_t count = MATRICES_MAX, kept = 0;
     if (!vk->GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
-        return;
-    for (size_t i = 0; i < COUNT(list); i++)
+        return 0;
+    for (size_t i = 0; i < MATRICES_MAX; i++)
         list[i] = (VkCooperativeMatrixPropertiesKHR){
             .sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
     if (vk->GetPhysicalDeviceCooperativeMatrixPropertiesKHR(device, &count, list) < 0)
-        return;
+        return 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (list[i].scope != VK_SCOPE_SUBGROUP_KHR || list[i].AType != list[i].BType)
-            continue;
+        if (list[i].scope == VK_SCOPE_SUBGROUP_KHR && list[i].AType == list[i].BType)
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+/** Whether sums of 16-bit floats of a size exist in a type. */
+static bool has_sums(const VkCooperativeMatrixPropertiesKHR *list, uint32_t count, uint32_t size,
+                     VkComponentTypeKHR type)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].MSize == size && list[i].NSize == size && list[i].KSize == size &&
+            list[i].AType == VK_COMPONENT_TYPE_FLOAT16_KHR && list[i].CType == type &&
+            list[i].ResultType == type)
+            return true;
+    }
+    return false;
+}
+
+struct hs_matrix_size hs_requirements_matrix(const struct hs_vk *vk, VkPhysicalDevice device)
+{
+    static const uint32_t sizes[] = {16, 8};
+    VkCooperativeMatrixPropertiesKHR list[MATRICES_MAX];
+    const uint32_t count = list_matrices(vk, device, list);
+    VkPhysicalDeviceVulkan13Properties p13 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES};
+    VkPhysicalDeviceVulkan11Properties p11 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, .pNext = &p13};
+    VkPhysicalDeviceProperties2 p = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &p11};
+    vk->GetPhysicalDeviceProperties2(device, &p);
+    // Workgroups of 64 threads must be made of whole subgroups.
+    if (!(p13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) || p11.subgroupSize > 64)
+        return (struct hs_matrix_size){0};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (has_sums(list, count, sizes[i], VK_COMPONENT_TYPE_FLOAT32_KHR) &&
+            has_sums(list, count, sizes[i], VK_COMPONENT_TYPE_FLOAT16_KHR))
+            return (struct hs_matrix_size){sizes[i], sizes[i], sizes[i], p11.subgroupSize};
+    }
+    return (struct hs_matrix_size){0};
+}
+
+static void find_matrices(const struct hs_vk *vk, VkPhysicalDevice device,
+                          struct hs_device_report *report)
+{
+    VkCooperativeMatrixPropertiesKHR list[MATRICES_MAX];
+    const uint32_t count = list_matrices(vk, device, list);
+    for (uint32_t i = 0; i < count; i++) {
         if (list[i].AType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
             list[i].ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR)
             report->matrix_f16 = true;

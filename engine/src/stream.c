@@ -57,10 +57,17 @@ static int create_planes(struct hs_stream *s)
     const VkPhysicalDeviceLimits *limits = &s->device->limits;
     uint64_t align = limits->minStorageBufferOffsetAlignment;
     s->state_offset = (sizeof(struct hs_frame_params) + align - 1) / align * align;
-    return hs_arena_create(s->device, plan, HS_OWN_LAZY, &s->buffer,
-                           s->state_offset + sizeof(struct hs_state), "parameters and state",
-                           VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                               VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+    const struct hs_buffer_plan buffer = {
+        &s->buffer, "parameters and state", s->state_offset + sizeof(struct hs_state),
+        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+            VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+    return hs_arena_create(s->device,
+                           &(struct hs_arena_plan){
+                               .images = plan,
+                               .image_count = HS_OWN_LAZY,
+                               .buffers = &buffer,
+                               .buffer_count = 1,
+                           },
                            &s->arena);
 }
 
@@ -88,6 +95,8 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
         s->params.max_render_height = params->out_height;
     }
     err = create_planes(s);
+    if (!err && model->layers.count)
+        err = hs_activations_create(s);
     if (!err && (params->flags & HS_STREAM_TIMINGS))
         err = hs_timing_create(s);
     if (err) {
@@ -154,6 +163,7 @@ void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
         bool history = i >= HS_OWN_DEPTH && i < HS_OWN_LAZY;
         *(history ? &info->history_bytes : &info->activation_bytes) += s->own[i].bytes;
     }
+    info->activation_bytes += s->network_arena.bytes;
     for (uint32_t i = 0; i < s->copy_count; i++)
         info->copy_bytes += s->copies[i].arena.bytes;
     for (uint32_t i = 0; i < s->set_count; i++)
@@ -167,6 +177,7 @@ void hs_stream_destroy(struct hs_stream **pointer)
     struct hs_stream *s = *pointer;
     struct hs_device *device = s->device;
     hs_sets_destroy(s);
+    hs_activations_destroy(s);
     device->vk.DestroyQueryPool(device->device, s->queries, NULL);
     for (uint32_t i = 0; i < s->copy_count; i++) {
         hs_own_image_destroy(device, &s->copies[i].image);

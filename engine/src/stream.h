@@ -91,6 +91,15 @@ struct hs_stream {
     struct hs_copy copies[HS_MAX_COPIES];
     uint32_t copy_count;
 
+    /** Network: activations, and its weights in device-local memory, copied by the first frame. */
+    struct hs_arena network_arena;
+    struct hs_own_buffer tensors[HS_TENSORS];
+    struct hs_own_buffer weights;
+    bool weights_ready;
+    struct hs_level_size levels[HS_WEIGHTS_LEVELS];
+    VkDescriptorPool network_pool;
+    VkDescriptorSet layer_sets[HS_WEIGHTS_LAYERS_MAX];
+
     VkDescriptorPool pools[HS_MAX_POOLS];
     uint32_t pool_count;
     struct hs_set *sets;
@@ -147,6 +156,10 @@ int hs_planes_choose(struct hs_stream *stream, struct hs_recording *rec);
 int hs_sets_find(struct hs_stream *stream, struct hs_recording *rec);
 void hs_sets_forget(struct hs_stream *stream, VkImageView view);
 void hs_sets_destroy(struct hs_stream *stream);
+
+/** The network's buffers and descriptor sets. */
+int hs_activations_create(struct hs_stream *stream);
+void hs_activations_destroy(struct hs_stream *stream);
 
 /** Fills the parameter block. */
 void hs_params_fill(const struct hs_stream *stream, struct hs_recording *rec);

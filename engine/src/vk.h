@@ -29,10 +29,12 @@
     X(CmdBindDescriptorSets)       \
     X(CmdBindPipeline)             \
     X(CmdBlitImage)                \
+    X(CmdCopyBuffer)               \
     X(CmdCopyImage)                \
     X(CmdDispatch)                 \
     X(CmdFillBuffer)               \
     X(CmdPipelineBarrier2)         \
+    X(CmdPushConstants)            \
     X(CmdResetQueryPool)           \
     X(CmdUpdateBuffer)             \
     X(CmdWriteTimestamp2)          \
@@ -58,6 +60,8 @@
     X(GetBufferMemoryRequirements) \
     X(GetImageMemoryRequirements)  \
     X(GetQueryPoolResults)         \
+    X(MapMemory)                   \
+    X(UnmapMemory)                 \
     X(UpdateDescriptorSets)
 
 struct hs_vk {

@@ -52,7 +52,7 @@ struct hs_stream_info {
 
 /** GPU time of one stage. */
 struct hs_stage_time {
-    /** Stage name, static storage, for example "prepare". */
+    /** Stage name, for example "prepare"; lives as long as the model. */
     const char *name;
     double ms;
 };

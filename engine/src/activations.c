@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What a stream holds for its network: activations of every level, weights, a set for each layer.
+#include "stream.h"
+
+#define BUFFERS (HS_TENSORS + 1)
+
+static int check_range(struct hs_stream *s, uint64_t bytes)
+{
+    if (bytes <= s->device->limits.maxStorageBufferRange)
+        return 0;
+    hs_log_message(&s->device->log, HS_LOG_ERROR,
+                   "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f",
+                   s->params.out_width, s->params.out_height, (double)bytes / (1 << 20),
+                   s->device->name, (double)s->device->limits.maxStorageBufferRange / (1 << 20));
+    return HS_ERR_UNSUPPORTED;
+}
+
+static int create_buffers(struct hs_stream *s)
+{
+    static const char *const names[HS_TENSORS] = {"activations 0", "block 0",       "activations 1",
+                                                  "block 1",       "activations 2", "block 2"};
+    const struct hs_layers *layers = &s->model->layers;
+    const uint64_t value_bytes = layers->matrix.m ? 2 : 4;
+    struct hs_buffer_plan plan[BUFFERS];
+    int err = 0;
+    for (int i = 0; !err && i < HS_TENSORS; i++) {
+        const struct hs_level_size *l = &s->levels[i / 2];
+        plan[i] = (struct hs_buffer_plan){
+            &s->tensors[i], names[i],
+            (uint64_t)l->pitch * l->rows * layers->channels[i / 2] * value_bytes,
+            VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+        err = check_range(s, plan[i].bytes);
+    }
+    if (err)
+        return err;
+    plan[HS_TENSORS] = (struct hs_buffer_plan){&s->weights, "weights", layers->weights_bytes,
+                                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    return hs_arena_create(s->device,
+                           &(struct hs_arena_plan){.buffers = plan, .buffer_count = BUFFERS},
+                           &s->network_arena);
+}
+
+static int create_sets(struct hs_stream *s)
+{
+    struct hs_device *device = s->device;
+    const uint32_t count = s->model->layers.count;
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                       count * HS_BINDING_NETWORK_COUNT};
+    VkResult r =
+        device->vk.CreateDescriptorPool(device->device,
+                                        &(VkDescriptorPoolCreateInfo){
+                                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                            .maxSets = count,
+                                            .poolSizeCount = 1,
+                                            .pPoolSizes = &size,
+                                        },
+                                        NULL, &s->network_pool);
+    if (r != VK_SUCCESS)
+        return hs_device_error(device, r, "vkCreateDescriptorPool");
+    VkDescriptorSetLayout layouts[HS_WEIGHTS_LAYERS_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        layouts[i] = s->model->network_layout;
+    r = device->vk.AllocateDescriptorSets(
+        device->device,
+        &(VkDescriptorSetAllocateInfo){
+            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+            .descriptorPool = s->network_pool,
+            .descriptorSetCount = count,
+            .pSetLayouts = layouts,
+        },
+        s->layer_sets);
+    return hs_device_error(device, r, "vkAllocateDescriptorSets");
+}
+
+static void write_sets(struct hs_stream *s)
+{
+    for (uint32_t i = 0; i < s->model->layers.count; i++) {
+        const struct hs_dispatch *d = &s->model->layers.list[i];
+        const VkDescriptorBufferInfo buffers[HS_BINDING_NETWORK_COUNT] = {
+            [HS_BINDING_WEIGHTS] = {s->weights.buffer, 0, VK_WHOLE_SIZE},
+            [HS_BINDING_LAYER_IN] = {s->tensors[d->in].buffer, 0, VK_WHOLE_SIZE},
+            [HS_BINDING_LAYER_OUT] = {s->tensors[d->out].buffer, 0, VK_WHOLE_SIZE},
+        };
+        s->device->vk.UpdateDescriptorSets(s->device->device, 1,
+                                           &(VkWriteDescriptorSet){
+                                               .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                               .dstSet = s->layer_sets[i],
+                                               .descriptorCount = HS_BINDING_NETWORK_COUNT,
+                                               .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                               .pBufferInfo = buffers,
+                                           },
+                                           0, NULL);
+    }
+}
+
+int hs_activations_create(struct hs_stream *s)
+{
+    hs_level_sizes(s->params.out_width, s->params.out_height, s->levels);
+    int err = create_buffers(s);
+    if (!err)
+        err = create_sets(s);
+    if (!err)
+        write_sets(s);
+    return err;
+}
+
+void hs_activations_destroy(struct hs_stream *s)
+{
+    s->device->vk.DestroyDescriptorPool(s->device->device, s->network_pool, NULL);
+    for (int i = 0; i < HS_TENSORS; i++)
+        hs_own_buffer_destroy(s->device, &s->tensors[i]);
+    hs_own_buffer_destroy(s->device, &s->weights);
+    hs_arena_destroy(s->device, &s->network_arena);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/** From the layers of a model file to dispatches: what runs where, and weights as shaders read
+ * them. Knows nothing of Vulkan objects. */
+#ifndef HS_ENGINE_LAYERS_H
+#define HS_ENGINE_LAYERS_H
+
+#include "network.h"
+#include "weights.h"
+
+/** Sizes that the matrix path works with; zero: plain path. */
+struct hs_matrix_size {
+    uint32_t m, n, k;
+    uint32_t subgroup; ///< Threads.
+};
+
+/** Activations: of each level its state and the inside of its blocks. */
+#define HS_TENSORS (2 * HS_WEIGHTS_LEVELS)
+#define HS_TENSOR(level, inside) (2 * (level) + (inside))
+
+/** How a layer is dispatched. */
+struct hs_dispatch {
+    char name[HS_WEIGHTS_NAME_MAX];
+    uint32_t in, out; ///< Tensors; the first layer has no input, the last no output.
+    uint32_t level;   ///< Of the input.
+    uint32_t pair;    ///< Pixels of the input that count as one, 1 or 2.
+    uint32_t stride;  ///< Rows of the input for one of the grid.
+    uint32_t group_width, group_height, groups_z;
+    uint32_t weights_at, bias_at, weights_step; ///< Units of 16 bytes.
+    uint32_t constants[HS_SPEC_COUNT];
+    uint32_t threads;
+};
+
+struct hs_layers {
+    struct hs_matrix_size matrix;
+    uint32_t channels[HS_WEIGHTS_LEVELS];
+    uint32_t count;
+    struct hs_dispatch list[HS_WEIGHTS_LAYERS_MAX];
+    uint64_t weights_bytes;
+};
+
+/** A level's size in pixels, and its rows and pitch in memory. */
+struct hs_level_size {
+    uint32_t width, height;
+    uint32_t pitch, rows;
+};
+void hs_level_sizes(uint32_t out_width, uint32_t out_height,
+                    struct hs_level_size sizes[HS_WEIGHTS_LEVELS]);
+
+/** `shared_bytes`: of a workgroup. False: no tile of a layer fits. */
+bool hs_layers_plan(const struct hs_weights *weights, const struct hs_matrix_size *matrix,
+                    uint32_t shared_bytes, struct hs_layers *layers);
+
+/** Writes all weights and biases, `weights_bytes` of them. */
+void hs_layers_pack(const struct hs_layers *layers, const struct hs_weights *weights, void *out);
+
+#endif

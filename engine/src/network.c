@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// A model's network: path, weights, a pipeline for each layer.
+#include <string.h>
+
+#include "model.h"
+
+int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, enum hs_path path)
+{
+    const struct hs_device *device = model->device;
+    const uint32_t shared = device->limits.maxComputeSharedMemorySize;
+    static const struct hs_matrix_size plain = {0};
+    model->path = HS_PATH_MATRIX;
+    if (path != HS_PATH_PLAIN && device->matrix.m &&
+        hs_layers_plan(weights, &device->matrix, shared, &model->layers))
+        return 0;
+    if (path != HS_PATH_PLAIN)
+        hs_log_message(&device->log, HS_LOG_INFO, "%s runs on the plain path: %s %s",
+                       weights->preset, device->name,
+                       !device->matrix_f16 ? "has no 16-bit float matrices, or they are not enabled"
+                       : !device->matrix.m ? "has no matrices of a size that fits"
+                                           : "has too little shared memory for its matrices");
+    model->path = HS_PATH_PLAIN;
+    hs_layers_plan(weights, &plain, shared, &model->layers);
+    return 0;
+}
+
+static int create_layout(struct hs_model *model)
+{
+    struct hs_device *device = model->device;
+    VkDescriptorSetLayoutBinding bindings[HS_BINDING_NETWORK_COUNT];
+    for (uint32_t i = 0; i < HS_BINDING_NETWORK_COUNT; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            .binding = i,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        };
+    VkResult r = device->vk.CreateDescriptorSetLayout(
+        device->device,
+        &(VkDescriptorSetLayoutCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+            .bindingCount = HS_BINDING_NETWORK_COUNT,
+            .pBindings = bindings,
+        },
+        NULL, &model->network_layout);
+    if (r != VK_SUCCESS)
+        return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
+    const VkDescriptorSetLayout sets[] = {model->set_layout, model->network_layout};
+    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct hs_layer_push)};
+    r = device->vk.CreatePipelineLayout(device->device,
+                                        &(VkPipelineLayoutCreateInfo){
+                                            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                            .setLayoutCount = 2,
+                                            .pSetLayouts = sets,
+                                            .pushConstantRangeCount = 1,
+                                            .pPushConstantRanges = &push,
+                                        },
+                                        NULL, &model->pipeline_layout);
+    return hs_device_error(device, r, "vkCreatePipelineLayout");
+}
+
+static int create_weights(struct hs_model *model, const struct hs_weights *weights)
+{
+    struct hs_device *device = model->device;
+    const struct hs_buffer_plan plan = {&model->weights, "weights of a model",
+                                        model->layers.weights_bytes,
+                                        VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+    void *map = NULL;
+    int err = hs_arena_create(
+        device, &(struct hs_arena_plan){.buffers = &plan, .buffer_count = 1, .mapped = true},
+        &model->arena);
+    if (err)
+        return err;
+    VkResult r =
+        device->vk.MapMemory(device->device, model->arena.memory, 0, VK_WHOLE_SIZE, 0, &map);
+    if (r != VK_SUCCESS)
+        return hs_device_error(device, r, "vkMapMemory");
+    hs_layers_pack(&model->layers, weights, map);
+    device->vk.UnmapMemory(device->device, model->arena.memory);
+    return 0;
+}
+
+int hs_network_create(struct hs_model *model, const struct hs_weights *weights)
+{
+    const bool matrix = model->path == HS_PATH_MATRIX;
+    const struct hs_layers *layers = &model->layers;
+    const uint32_t head = layers->count - 1;
+    int err = create_layout(model);
+    if (!err)
+        err = create_weights(model, weights);
+    for (uint32_t i = 0; !err && i < head; i++) {
+        const char *shader =
+            i ? (matrix ? "32_conv_cm" : "32_conv_f32") : (matrix ? "30_enter_cm" : "30_enter_f32");
+        err = hs_model_pipeline(model, shader, layers->list[i].name, &layers->list[i],
+                                &model->layer_pipelines[i]);
+    }
+    if (!err)
+        err = hs_model_pipeline(model, matrix ? "40_resolve_cm" : "40_resolve_f32",
+                                hs_stage_name(HS_STAGE_RESOLVE), &layers->list[head],
+                                &model->pipelines[HS_STAGE_RESOLVE]);
+    return err;
+}
+
+void hs_network_destroy(struct hs_model *model)
+{
+    struct hs_device *device = model->device;
+    for (uint32_t i = 0; i < model->layers.count; i++)
+        device->vk.DestroyPipeline(device->device, model->layer_pipelines[i], NULL);
+    device->vk.DestroyDescriptorSetLayout(device->device, model->network_layout, NULL);
+    hs_own_buffer_destroy(device, &model->weights);
+    hs_arena_destroy(device, &model->arena);
+}

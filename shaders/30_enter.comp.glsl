@@ -1,0 +1,168 @@
+#version 450
+// SPDX-License-Identifier: MIT
+// What the network sees of a frame, straight into its first layer, a 1x1 convolution with ReLU.
+// Reads: prepared planes [render], reprojected colour and weight [output].
+// Writes: activations of level 0. Tokens beyond the picture repeat the last ones; so do the second
+// pixels of the last tokens where a size is odd.
+// Grid: 4x4 tokens of 2x2 output pixels. Precision: features f32; then as in types.glsl.
+// References: hs_ref_features() in engine/ref, features() in pipeline.py.
+#extension GL_GOOGLE_include_directive : require
+#include "types.glsl"
+#include "common.glsl"
+#include "taau.glsl"
+#include "motion.glsl"
+#include "window.glsl"
+#include "tokens.glsl"
+
+layout(std430, set = 1, binding = HS_BINDING_LAYER_OUT) writeonly buffer hs_layer_out_block
+{
+    UNIT activations[];
+};
+
+void put(int token, int channel, float value)
+{
+    operand[token * OPERAND_PITCH + channel] = OPERAND(value);
+}
+
+void put3(int token, int channel, int step, vec3 value)
+{
+    put(token, channel, value.x);
+    put(token, channel + step, value.y);
+    put(token, channel + 2 * step, value.z);
+}
+
+// The token that stands for token t of the workgroup: the last one beyond the picture.
+ivec2 picture_token(int t)
+{
+    const ivec2 at = ivec2(gl_WorkGroupID.xy) * 4 + ivec2(t & 3, t >> 2);
+    return min(at, (params.size.zw + 1) / 2 - 1);
+}
+
+void pixel_features(int t, int s)
+{
+    const ivec2 p = min(2 * picture_token(t) + ivec2(s & 1, s >> 1), params.size.zw - 1);
+    float weights[16], total;
+    place_window(p);
+    cubic_weights(weights);
+    put3(t, s, 4, filter_window(weights).c.rgb - 0.5);
+    const work old = encode(texelFetch(reproj_colour, p, 0));
+    const float weight = texelFetch(reproj_aux, p, 0).r;
+    put3(t, 12 + s, 4, old.c.rgb - 0.5);
+    put(t, 24 + s, weight / (1.0 + weight));
+    put(t, 28 + s, window_gain());
+    vec3 out_by = vec3(0.0);
+    float error = 0.0;
+    if (weight > 0.0) {
+        const box b = window_box();
+        out_by = (opponent(old.c).xyz - b.centre.xyz) /
+                 (b.deviation.xyz * box_size(weight) + HS_TAAU_BOX_MIN);
+        const work sum = sample_errors(total);
+        error = 2.0 * opponent(sum.c).x / max(total, 1e-9);
+    }
+    put3(t, 32 + s, 4, clamp(out_by / 4.0, -1.0, 1.0));
+    put(t, 44 + s, error);
+}
+
+// Centre of a token, render px.
+vec2 token_centre(ivec2 token)
+{
+    return (vec2(2 * token) + 1.0) * params.scale.xy;
+}
+
+void colour_features(int t, ivec2 near)
+{
+    const ivec2 at = near - samples_first;
+    vec3 mean = vec3(0.0), square = vec3(0.0);
+    [[unroll]] for (int n = 0; n < 9; n++) {
+        const vec3 o = opponent(tile_sample(at + ivec2(n % 3, n / 3) - 1).c).xyz;
+        mean += o / 9.0;
+        square += o * o / 9.0;
+    }
+    put3(t, 48, 1, tile_sample(at).c.rgb - 0.5);
+    put3(t, 53, 1, min(4.0 * sqrt(max(square - mean * mean, 0.0)), 1.0));
+}
+
+float log_depth(ivec2 p)
+{
+    return log2(clamp(texelFetch(prep_depth, render_clamp(p), 0).r, 1e-4, 1e9));
+}
+
+void depth_features(int t, ivec2 near)
+{
+    const float own = log_depth(near);
+    float nearest = own, farthest = own;
+    [[unroll]] for (int n = 0; n < 9; n++) {
+        const float d = log_depth(near + ivec2(n % 3, n / 3) - 1);
+        nearest = min(nearest, d);
+        farthest = max(farthest, d);
+    }
+    put(t, 57, min(0.5 * (own - nearest), 1.0));
+    put(t, 58, min(0.5 * (farthest - own), 1.0));
+}
+
+void motion_features(int t, ivec2 token)
+{
+    vec2 moved;
+    pixel_motion(2 * token, moved);
+    const vec2 at = vec2(2 * token) + moved, g = at - floor(at);
+    put(t, 59, moved.x / (8.0 + abs(moved.x)));
+    put(t, 60, moved.y / (8.0 + abs(moved.y)));
+    put(t, 61, 2.0 * (g.x * (1.0 - g.x) + g.y * (1.0 - g.y)));
+}
+
+void token_features(int t, int part)
+{
+    const ivec2 token = picture_token(t);
+    const vec2 place = token_centre(token) - params.jitter.xy;
+    const ivec2 near = render_clamp(ivec2(floor(place)));
+    if (part == 0) {
+        colour_features(t, near);
+    } else if (part == 1) {
+        depth_features(t, near);
+    } else if (part == 2) {
+        motion_features(t, token);
+    } else {
+        const vec2 offset = floor(place) + 0.5 - place;
+        put(t, 51, offset.x);
+        put(t, 52, offset.y);
+        put(t, 56, texelFetch(prep_aux, near, 0).r);
+        put(t, 62, params.scale.x);
+        put(t, 63, params.scale.y);
+    }
+}
+
+vec4 result4(int at)
+{
+    return vec4(result[at], result[at + 1], result[at + 2], result[at + 3]);
+}
+
+void write_result()
+{
+    const int parts = OUTPUTS / PER_UNIT;
+    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
+        const int t = n / parts, part = n % parts, at = t * RESULT_PITCH + part * PER_UNIT;
+        UNIT unit;
+#ifdef HS_MATRIX
+        [[unroll]] for (int i = 0; i < 2; i++) {
+            const vec4 value = max(result4(at + 4 * i) + biases(2 * part + i), 0.0);
+            unit[2 * i] = packHalf2x16(value.xy);
+            unit[2 * i + 1] = packHalf2x16(value.zw);
+        }
+#else
+        unit = max(result4(at) + biases(part), 0.0);
+#endif
+        activations[token_place(t, layer.size.w) * parts + part] = unit;
+    }
+}
+
+void main()
+{
+    load_tiles();
+    const int i = int(gl_LocalInvocationIndex), x = i & 7, y = i >> 3;
+    pixel_features(4 * (y >> 1) + (x >> 1), 2 * (y & 1) + (x & 1));
+    token_features(i & 15, i >> 4);
+    barrier();
+    product();
+    barrier();
+    write_result();
+}

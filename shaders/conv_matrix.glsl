@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Implicit matrix product. A subgroup computes ROWS rows of TILE_M pixels with all outputs: each
+// operand row from shared memory serves all taps in y, each weight tile all rows. A workgroup's
+// subgroups stand one below the other; several such tiles follow downwards, with weights kept in
+// shared memory if they fit whole.
+// Grid: TILE_M x (SUBGROUPS * ROWS * tiles) outputs of the kernel, z the pixel of the finer level.
+layout(local_size_x_id = HS_SPEC_LOCAL_X) in;
+layout(constant_id = HS_SPEC_ROWS) const int ROWS = 4;
+layout(constant_id = HS_SPEC_CHUNK) const int CHUNK = 16;
+layout(constant_id = HS_SPEC_SUBGROUPS) const int SUBGROUPS = 4;
+
+const int TAPS = KERNEL_X * KERNEL_Y;
+const int COLUMNS = TILE_M + KERNEL_X - 1;
+const int TILE_ROWS = SUBGROUPS * ROWS;
+const int OPERAND_ROWS = (ROWS - 1) * STRIDE + KERNEL_Y;
+const int INPUT_ROWS = (TILE_ROWS - 1) * STRIDE + KERNEL_Y;
+const int PARTS = CHUNK / PER_UNIT;
+const int CHUNKS = INPUTS / CHUNK;
+// Odd pitches keep rows apart in the banks of shared memory.
+const int PIXEL_PITCH = PARTS | 1;
+const int OUT_TILES = OUTPUTS / TILE_N;
+const int WEIGHTS_UNITS = TAPS * CHUNK * WEIGHTS_PITCH;
+shared uvec4 operand[INPUT_ROWS * COLUMNS * PIXEL_PITCH];
+shared uvec4 chunk_weights[WEIGHTS_UNITS];
+
+void stage_operand(ivec2 first, int chunk)
+{
+    const int at = chunk * PARTS;
+    for (int n = int(gl_LocalInvocationIndex); n < INPUT_ROWS * COLUMNS * PARTS;
+         n += int(gl_WorkGroupSize.x)) {
+        const int pixel = n / PARTS, part = n % PARTS;
+        const ivec2 p = first + ivec2(pixel % COLUMNS, pixel / COLUMNS);
+        uvec4 unit = uvec4(0u);
+        if (in_picture(p))
+            unit = inputs[(p.y * layer.size.z + p.x) * (INPUTS / PER_UNIT) + at + part];
+        operand[pixel * PIXEL_PITCH + part] = unit;
+    }
+}
+
+void stage_weights(int chunk)
+{
+    const int at = layer.weights.x + int(gl_WorkGroupID.z) * layer.weights.z +
+                   chunk * WEIGHTS_UNITS;
+    for (int n = int(gl_LocalInvocationIndex); n < WEIGHTS_UNITS; n += int(gl_WorkGroupSize.x))
+        chunk_weights[n] = weights[at + n];
+}
+
+MATRIX_SUM sums[ROWS * OUT_TILES];
+
+void start_sums()
+{
+    const int at = layer.weights.y + int(gl_WorkGroupID.z) * TILE_M * OUTPUTS / 4;
+    [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
+        coopMatLoad(sums[n], weights, at + n * TILE_N / 4, OUTPUTS / 4, ROW_MAJOR);
+        [[unroll]] for (int m = 1; m < ROWS; m++)
+            sums[m * OUT_TILES + n] = sums[n];
+    }
+}
+
+void multiply()
+{
+    const int first = int(gl_SubgroupID) * ROWS * STRIDE * COLUMNS * PIXEL_PITCH;
+    MATRIX_A a[OPERAND_ROWS];
+    MATRIX_B b;
+    for (int x = 0; x < KERNEL_X; x++) {
+        for (int k = 0; k < CHUNK; k += TILE_K) {
+            [[unroll]] for (int r = 0; r < OPERAND_ROWS; r++)
+                coopMatLoad(a[r], operand,
+                            first + (r * COLUMNS + x) * PIXEL_PITCH + k / PER_UNIT, PIXEL_PITCH,
+                            ROW_MAJOR);
+            [[unroll]] for (int y = 0; y < KERNEL_Y; y++) {
+                const int row = (y * KERNEL_X + x) * CHUNK + k;
+                [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
+                    coopMatLoad(b, chunk_weights, row * WEIGHTS_PITCH + n * TILE_N / PER_UNIT,
+                                WEIGHTS_PITCH, ROW_MAJOR);
+                    [[unroll]] for (int m = 0; m < ROWS; m++)
+                        sums[m * OUT_TILES + n] =
+                            coopMatMulAdd(a[m * STRIDE + y], b, sums[m * OUT_TILES + n]);
+                }
+            }
+        }
+    }
+}
+
+void store(ivec2 first)
+{
+    const int pixel = int(gl_WorkGroupID.z), units = OUTPUTS / PER_UNIT;
+    int step = 1;
+    ivec2 shift = ivec2(0);
+    if (PIXELS == 4) {
+        step = 2;
+        shift = ivec2(pixel & 1, pixel >> 1);
+    }
+    [[unroll]] for (int m = 0; m < ROWS; m++) {
+        const ivec2 p = step * (first + ivec2(0, m)) + shift;
+        const int at = (p.y * layer.size.w + p.x) * units;
+        [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
+            const int i = m * OUT_TILES + n, place = at + n * TILE_N / PER_UNIT;
+            MATRIX_SUM sum = sums[i];
+            MATRIX_OUT rounded;
+            if (ADD) {
+                coopMatLoad(rounded, outputs, place, step * units, ROW_MAJOR);
+                sum += MATRIX_SUM(rounded);
+            }
+            rounded = MATRIX_OUT(sum);
+            if (RELU) {
+                for (int e = 0; e < rounded.length(); e++)
+                    rounded[e] = max(rounded[e], float16_t(0.0));
+            }
+            coopMatStore(rounded, outputs, place, step * units, ROW_MAJOR);
+        }
+    }
+}
+
+void main()
+{
+    const int rows = layer.size.y / STRIDE;
+    for (int t = 0; t < layer.weights.w; t++) {
+        const ivec2 tile = ivec2(int(gl_WorkGroupID.x) * TILE_M,
+                                 (int(gl_WorkGroupID.y) * layer.weights.w + t) * TILE_ROWS);
+        if (tile.y >= rows)
+            break;
+        start_sums();
+        for (int chunk = 0; chunk < CHUNKS; chunk++) {
+            barrier();
+            stage_operand(ivec2(first_column(tile.x), first_row(tile.y)), chunk);
+            if (CHUNKS > 1 || t == 0)
+                stage_weights(chunk);
+            barrier();
+            multiply();
+        }
+        store(ivec2(tile.x, tile.y + int(gl_SubgroupID) * ROWS));
+    }
+}

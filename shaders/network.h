@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What C and GLSL share about the network: buffers, parameters of a layer, the head's values.
+#ifndef HINDSIGHT_NETWORK_H
+#define HINDSIGHT_NETWORK_H
+
+#include "interface.h"
+
+// Set 1. Activations are [rows, pitch, channels]; rows and pitch are filled up to whole tiles.
+#define HS_BINDING_WEIGHTS 0
+#define HS_BINDING_LAYER_IN 1
+#define HS_BINDING_LAYER_OUT 2
+#define HS_BINDING_NETWORK_COUNT 3
+
+// Push constants of a layer. Places in the weights count 16 bytes.
+struct hs_layer_push {
+    HS_IVEC4 size;    // of the input: width, height, pitch; pitch of the output
+    HS_IVEC4 weights; // place of the weights; of the biases; units from one z's weights to the
+                      // next's; tiles of a workgroup, one below the other (matrix path)
+};
+
+// Specialization constants, all shaders of the network. A z of the grid takes HS_SPEC_OUTPUTS.
+#define HS_SPEC_INPUTS 0   // channels
+#define HS_SPEC_OUTPUTS 1  // channels of a workgroup
+#define HS_SPEC_KERNEL_X 2 // taps
+#define HS_SPEC_KERNEL_Y 3
+#define HS_SPEC_STRIDE 4   // of rows
+#define HS_SPEC_RELU 5
+#define HS_SPEC_ADD 6      // what the output holds is added before ReLU
+#define HS_SPEC_PIXELS 7   // 4: z chooses the pixel of the next finer level, else 1
+// Matrix path.
+#define HS_SPEC_TILE_M 8
+#define HS_SPEC_TILE_N 9
+#define HS_SPEC_TILE_K 10
+#define HS_SPEC_ROWS 11      // rows of output pixels of a subgroup
+#define HS_SPEC_CHUNK 12     // input channels in shared memory at a time
+#define HS_SPEC_SUBGROUPS 13 // of a workgroup
+// Plain path.
+#define HS_SPEC_OUTPUTS_ALL 14 // channels of an output pixel
+#define HS_SPEC_COUNT 15
+#define HS_SPEC_LOCAL_X 253
+
+// Features of a token of 2x2 pixels: channel 4 c + s of pixel s = x + 2 y, then those of the token.
+#define HS_FEATURES 64
+#define HS_PIXEL_FEATURES 12
+// Head values of a pixel, channel 4 c + s. A value h enters as soft(h, l) = l * tanh(h / l).
+#define HS_HEAD_OUTPUTS 112
+#define HS_HEAD_AXIS_X 0
+#define HS_HEAD_SHEAR 1
+#define HS_HEAD_AXIS_Y 2
+#define HS_HEAD_LOGITS 3
+#define HS_HEAD_MIX 19
+#define HS_HEAD_GAIN 20
+#define HS_HEAD_WEIGHT 21
+#define HS_HEAD_BOX 22
+#define HS_HEAD_TRUST 23
+#define HS_HEAD_RESIDUAL 24
+// Limits l: logs of the kernel's axes, shear, logits, other logs and log-odds.
+#define HS_HEAD_AXIS_SOFT 1.5
+#define HS_HEAD_SHEAR_SOFT 3.0
+#define HS_HEAD_LOGIT_SOFT 3.0
+#define HS_HEAD_LOG_SOFT 4.0
+#define HS_HEAD_RESIDUAL_SCALE 0.25
+// Kernel axis at head 0, 1 / render px.
+#define HS_HEAD_AXIS 2.0
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The product of a 1x1 layer for the 4x4 tokens of a workgroup, from shared memory to shared
+// memory: result = operand x weights. Biases are left to the reader.
+#include "layer.glsl"
+
+layout(local_size_x = 64) in;
+#define TOKENS 16
+// Token t is (t & 3, t >> 2). Pitches keep rows apart in the banks of shared memory.
+const int RESULT_PITCH = OUTPUTS + 4;
+shared float result[TOKENS * RESULT_PITCH];
+
+#ifdef HS_MATRIX
+#define OPERAND float16_t
+const int OPERAND_PITCH = INPUTS + 8;
+shared float16_t operand[TOKENS * OPERAND_PITCH];
+
+void product()
+{
+    const int columns = OUTPUTS / TILE_N, count = TOKENS / TILE_M * columns;
+    for (int t = int(gl_SubgroupID); t < count; t += int(gl_NumSubgroups)) {
+        const int m = t / columns, n = t % columns;
+        MATRIX_SUM sum = MATRIX_SUM(0.0);
+        for (int k = 0; k < INPUTS; k += TILE_K) {
+            MATRIX_A a;
+            MATRIX_B b;
+            coopMatLoad(a, operand, m * TILE_M * OPERAND_PITCH + k, OPERAND_PITCH, ROW_MAJOR);
+            coopMatLoad(b, weights,
+                        layer.weights.x + k * WEIGHTS_PITCH + n * TILE_N / PER_UNIT,
+                        WEIGHTS_PITCH, ROW_MAJOR);
+            sum = coopMatMulAdd(a, b, sum);
+        }
+        coopMatStore(sum, result, m * TILE_M * RESULT_PITCH + n * TILE_N, RESULT_PITCH, ROW_MAJOR);
+    }
+}
+#else
+#define OPERAND float
+const int OPERAND_PITCH = INPUTS + 1;
+shared float operand[TOKENS * OPERAND_PITCH];
+
+void product()
+{
+    const int token = int(gl_LocalInvocationIndex) & 15;
+    for (int n = int(gl_LocalInvocationIndex) >> 4; n < OUTPUTS / 4; n += 4) {
+        vec4 sum = vec4(0.0);
+        for (int k = 0; k < INPUTS; k++)
+            sum += operand[token * OPERAND_PITCH + k] *
+                   weights[layer.weights.x + k * (OUTPUTS / 4) + n];
+        [[unroll]] for (int i = 0; i < 4; i++)
+            result[token * RESULT_PITCH + 4 * n + i] = sum[i];
+    }
+}
+#endif
+
+// Biases 4 n to 4 n + 3.
+vec4 biases(int n)
+{
+#ifdef HS_MATRIX
+    return uintBitsToFloat(weights[layer.weights.y + n]);
+#else
+    return weights[layer.weights.y + n];
+#endif
+}
+
+// The place in a level-0 plane of activations of token t, of this layer's pitch.
+int token_place(int t, int pitch)
+{
+    const ivec2 at = ivec2(gl_WorkGroupID.xy) * 4 + ivec2(t & 3, t >> 2);
+    return at.y * pitch + at.x;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The samples and the moved history around output pixels: what resolve and the network's features
+// have in common. Workgroups of 8x8 output pixels, 64 threads in x.
+// References: engine/ref/ref_resolve.c.
+HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
+HS_INPUT(reproj_colour, HS_BINDING_REPROJ_COLOUR);
+HS_INPUT(reproj_aux, HS_BINDING_REPROJ_AUX);
+
+// Every sample and every pixel of moved history is encoded once a workgroup and shared. A workgroup
+// of 8x8 pixels meets at most 12x12 samples (ratio 1) and, around those, 18x18 pixels (ratio 3).
+#define SAMPLES_MAX 12
+#define MOVED_MAX 18
+shared vec4 samples_t[SAMPLES_MAX * SAMPLES_MAX];
+shared float samples_s[SAMPLES_MAX * SAMPLES_MAX];
+shared vec4 moved_c[MOVED_MAX * MOVED_MAX];
+shared float moved_s[MOVED_MAX * MOVED_MAX];
+ivec2 samples_first, moved_first;
+
+// The 4x4 samples around the pixel: tap n is sample base + (n & 3, n >> 2) - 1.
+ivec2 base;
+vec2 f;
+range taps_range;
+
+float gauss(vec2 d, float k)
+{
+    return exp(-dot(d, d) * k);
+}
+
+// Place of an output pixel between sample centres, render px.
+vec2 place(ivec2 p)
+{
+    return (vec2(p) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
+}
+
+// Place of a sample between output pixel centres, output px.
+vec2 sample_place(ivec2 s)
+{
+    return (vec2(s) + 0.5 + params.jitter.xy) * params.scale.zw - 0.5;
+}
+
+void load_tiles()
+{
+    const ivec2 first = ivec2(gl_WorkGroupID.xy) * 8;
+    const ivec2 from = ivec2(floor(place(first))), to = ivec2(floor(place(first + 7)));
+    // The last samples' neighbours, too, where the pixels lie beyond the last sample.
+    samples_first = min(from, params.size.xy - 1) - 1;
+    moved_first = ivec2(floor(sample_place(render_clamp(from))));
+    const ivec2 samples = to - samples_first + 3;
+    const ivec2 moved = ivec2(floor(sample_place(render_clamp(to + 1)))) + 2 - moved_first;
+    for (int n = int(gl_LocalInvocationIndex); n < samples.x * samples.y; n += 64) {
+        const ivec2 t = ivec2(n % samples.x, n / samples.x);
+        const int i = t.y * SAMPLES_MAX + t.x;
+        samples_t[i] = encode_straight(
+            texelFetch(prep_colour, render_clamp(samples_first + t), 0), samples_s[i]);
+    }
+    for (int n = int(gl_LocalInvocationIndex); n < moved.x * moved.y; n += 64) {
+        const ivec2 t = ivec2(n % moved.x, n / moved.x);
+        const ivec2 p = clamp(moved_first + t, ivec2(0), params.size.zw - 1);
+        const work w = encode(texelFetch(reproj_colour, p, 0));
+        moved_c[t.y * MOVED_MAX + t.x] = w.c;
+        moved_s[t.y * MOVED_MAX + t.x] = w.s;
+    }
+    barrier();
+}
+
+// Sample at place t of the tile.
+work tile_sample(ivec2 t)
+{
+    const int i = t.y * SAMPLES_MAX + t.x;
+    return unite(samples_t[i], samples_s[i]);
+}
+
+work sample_tap(int n)
+{
+    return tile_sample(base + ivec2(n & 3, n >> 2) - 1 - samples_first);
+}
+
+// Chooses the window around an output pixel.
+void place_window(ivec2 p)
+{
+    base = ivec2(floor(place(p)));
+    f = place(p) - floor(place(p));
+}
+
+// Exponent's factor of the Gaussian that weighs samples, 1 / render px^2.
+float window_kernel()
+{
+    return HS_TAAU_KERNEL * params.scale.z * params.scale.w;
+}
+
+// How much this frame counts at the pixel.
+float window_gain()
+{
+    return gauss(min(f, 1.0 - f), window_kernel()) + HS_TAAU_WEIGHT_MIN;
+}
+
+void cubic_weights(out float weights[16])
+{
+    const vec4 wx = cubic(f.x, HS_TAAU_CUBIC_CURRENT), wy = cubic(f.y, HS_TAAU_CUBIC_CURRENT);
+    [[unroll]] for (int n = 0; n < 16; n++)
+        weights[n] = wx[n & 3] * wy[n >> 2];
+}
+
+// Weighted sum of the sixteen samples, kept within their range.
+work filter_window(float weights[16])
+{
+    work sum = work(vec4(0.0), 0.0);
+    taps_range = range_start();
+    const int corner = (base.y - 1 - samples_first.y) * SAMPLES_MAX + base.x - 1 - samples_first.x;
+    [[unroll]] for (int n = 0; n < 16; n++) {
+        const int i = corner + (n >> 2) * SAMPLES_MAX + (n & 3);
+        const vec4 straight = samples_t[i];
+        const float s = samples_s[i];
+        const work tap = unite(straight, s);
+        range_add_straight(taps_range, straight, s);
+        sum.c += weights[n] * tap.c;
+        sum.s += weights[n] * tap.s;
+    }
+    return range_clamp(taps_range, sum);
+}
+
+// Luma, two colour differences, alpha.
+vec4 opponent(vec4 c)
+{
+    return vec4(0.25 * c.r + 0.5 * c.g + 0.25 * c.b, c.r - c.b, c.g - 0.5 * (c.r + c.b), c.a);
+}
+
+// Statistics of the 3x3 samples around the nearest one: their mean, and mean and deviation in
+// opponent space.
+struct box {
+    work mean;
+    vec4 centre, deviation;
+};
+
+box window_box()
+{
+    const ivec2 first = ivec2(greaterThanEqual(f, vec2(0.5)));
+    vec4 m1 = vec4(0.0), m2 = vec4(0.0);
+    work mean = work(vec4(0.0), 0.0);
+    float total = 0.0;
+    [[unroll]] for (int n = 0; n < 9; n++) {
+        const ivec2 at = first + ivec2(n % 3, n / 3);
+        const work tap = sample_tap(4 * at.y + at.x);
+        const float g = gauss(vec2(at - 1) - f, HS_TAAU_BOX_KERNEL);
+        const vec4 o = opponent(tap.c);
+        total += g;
+        m1 += g * o;
+        m2 += g * o * o;
+        mean.c += g * tap.c;
+        mean.s += g * tap.s;
+    }
+    m1 /= total;
+    m2 /= total;
+    mean.c /= total;
+    mean.s /= total;
+    return box(mean, m1, sqrt(max(m2 - m1 * m1, 0.0)));
+}
+
+// Half width of the box in deviations.
+float box_size(float weight)
+{
+    const bool seen = has(HS_FRAME_DEPTH) && has(HS_FRAME_PREV_DEPTH);
+    return seen ? HS_TAAU_BOX + HS_TAAU_BOX_GROW * weight : HS_TAAU_BOX_BLIND;
+}
+
+// Reprojected history at a sample, bilinear.
+work history_at(ivec2 s)
+{
+    const vec2 at = sample_place(s), b = floor(at), t = at - b;
+    const ivec2 first = ivec2(b) - moved_first;
+    work sum = work(vec4(0.0), 0.0);
+    [[unroll]] for (int n = 0; n < 4; n++) {
+        const ivec2 o = ivec2(n & 1, n >> 1);
+        const int i = (first.y + o.y) * MOVED_MAX + first.x + o.x;
+        const float g = (o.x == 1 ? t.x : 1.0 - t.x) * (o.y == 1 ? t.y : 1.0 - t.y);
+        sum.c += g * moved_c[i];
+        sum.s += g * moved_s[i];
+    }
+    return sum;
+}
+
+// Kernel-weighted sum of sample minus history at its place, over the four samples around the
+// pixel, and the sum of the kernel.
+work sample_errors(out float total)
+{
+    work sum = work(vec4(0.0), 0.0);
+    total = 0.0;
+    [[unroll]] for (int n = 0; n < 4; n++) {
+        const ivec2 o = ivec2(n & 1, n >> 1);
+        const work old = history_at(render_clamp(base + o));
+        const float g = gauss(vec2(o) - f, window_kernel());
+        const work tap = sample_tap(4 * (o.y + 1) + o.x + 1);
+        total += g;
+        sum.c += g * (tap.c - old.c);
+        sum.s += g * (tap.s - old.s);
+    }
+    return sum;
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+// The neural presets on the GPU: features, network and resolve of both paths against the C
+// reference, fed with what the GPU fed them; whole sequences whose histories evolve apart, plain
+// against the reference and matrix against plain; a head of zeros against taau.
+#include <math.h>
+#include <unistd.h>
+
+#include "engine/src/stream.h"
+#include "model_file.h"
+#include "network.h"
+#include "stages.h"
+#include "tests/test.h"
+
+#define FRAMES 16
+
+struct recipe {
+    const char *name;
+    uint32_t out_width, out_height, render_width, render_height;
+    uint32_t stream_flags;
+    bool no_depth, no_motion, half;
+    float sharpness;
+    /** Dynamic resolution: every third frame renders smaller. */
+    uint32_t small_width, small_height;
+};
+
+static const struct recipe recipes[] = {
+    {"two times", 96, 80, 48, 40, 0, .sharpness = 0},
+    {"odd sizes, sharpened", 97, 83, 49, 41, 0, .sharpness = 0.5f},
+    {"unequal ratios, no depth", 90, 66, 90, 22, 0, .no_depth = true},
+    {"three times, no motion, resized", 99, 66, 33, 22, 0, .no_motion = true, .half = true,
+     .small_width = 33, .small_height = 22},
+    {"one time", 64, 56, 64, 56, 0, .half = true},
+    {"display-referred, resized", 95, 80, 48, 40, HS_STREAM_LDR, .small_width = 33,
+     .small_height = 28},
+};
+
+/** A model in a file of its own. */
+struct file {
+    char path[64];
+    struct hs_weights *weights;
+};
+
+static struct file write_model(struct test_rng *rng, const struct fx_model_config *config)
+{
+    struct file f;
+    struct fx_model_file file = fx_model_file_make(rng, config);
+    snprintf(f.path, sizeof(f.path), "hs-network-%ld.safetensors", (long)getpid());
+    fx_model_file_write(&file, f.path);
+    fx_model_file_finish(&file);
+    f.weights = NULL;
+    REQUIRE_EQ(hs_weights_load(NULL, f.path, &f.weights), 0);
+    return f;
+}
+
+static void drop_model(struct file *f)
+{
+    hs_weights_destroy(&f->weights);
+    remove(f->path);
+}
+
+static struct hs_model *load(struct fixture *fx, const struct file *file, enum hs_path path)
+{
+    struct hs_model *model = NULL;
+    REQUIRE_EQ(hs_model_load(fx->device,
+                             &(struct hs_model_params){.file = file->path, .path = path}, &model),
+               0);
+    return model;
+}
+
+static struct hs_stream *open_stream(struct hs_model *model, const struct recipe *r)
+{
+    struct hs_stream *stream = NULL;
+    REQUIRE_EQ(hs_stream_create(model,
+                                &(struct hs_stream_params){
+                                    .out_width = r->out_width,
+                                    .out_height = r->out_height,
+                                    .max_render_width = r->render_width,
+                                    .max_render_height = r->render_height,
+                                    .flags = r->stream_flags,
+                                },
+                                &stream),
+               0);
+    return stream;
+}
+
+/** A frame's planes, and the same as the reference takes them. */
+struct source {
+    struct fx_planes planes;
+    struct vkdev_image colour;
+    struct hs_frame frame;
+    struct hs_ref_inputs in;
+};
+
+/**
+ * The colour with strong noise, as float or half. Deviations of nearly equal samples are rounding
+ * only, and what is measured by them is noise on every side.
+ */
+static void grain(struct fixture *fx, const struct recipe *r, int time, struct source *s)
+{
+    const VkImageLayout read = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    const struct vkdev_image *smooth = &s->planes.colour;
+    const uint32_t w = smooth->width, h = smooth->height;
+    const size_t values = (size_t)w * h * 4;
+    struct test_rng rng = {0x4321 + (uint64_t)time};
+    uint16_t *halves = malloc(values * sizeof(*halves));
+    REQUIRE(halves);
+    s->in.colour = gpu_image_read(fx, smooth->image, smooth->format, w, h, read);
+    for (size_t i = 0; i < values; i++) {
+        float *value = &s->in.colour.texels[i];
+        if (i % 4 != 3)
+            *value *= test_rng_float(&rng, 0.2f, 1.8f);
+        halves[i] = hsio_float_to_half(*value);
+        if (r->half)
+            *value = hsio_half_to_float(halves[i]);
+    }
+    s->colour = fx_image(fx, r->half ? VK_FORMAT_R16G16B16A16_SFLOAT : smooth->format, w, h,
+                         VK_IMAGE_USAGE_SAMPLED_BIT, read,
+                         r->half ? (const void *)halves : s->in.colour.texels);
+    s->frame.colour = fx_plane(&s->colour, read);
+    free(halves);
+}
+
+static void make_source(struct fixture *fx, const struct recipe *r, int time, struct source *s)
+{
+    const VkImageLayout read = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    const bool small = r->small_width && time % 3 == 2;
+    const uint32_t w = small ? r->small_width : r->render_width;
+    const uint32_t h = small ? r->small_height : r->render_height;
+    *s = (struct source){0};
+    fx_planes_create(fx, w, h, r->out_width, r->out_height, VK_FORMAT_R32G32B32A32_SFLOAT, time,
+                     &s->planes);
+    s->frame = fx_planes_frame(&s->planes, time);
+    grain(fx, r, time, s);
+    s->in.wide = !r->half;
+    s->frame.sharpness = r->sharpness;
+    s->frame.reset = time == 5;
+    if (r->no_depth)
+        s->frame.depth.view = VK_NULL_HANDLE;
+    else
+        s->in.depth = gpu_image_read(fx, s->planes.depth.image, s->planes.depth.format, w, h, read);
+    if (r->no_motion)
+        s->frame.motion.view = VK_NULL_HANDLE;
+    else
+        s->in.motion =
+            gpu_image_read(fx, s->planes.motion.image, s->planes.motion.format, w, h, read);
+}
+
+static void drop_source(struct fixture *fx, struct source *s)
+{
+    hs_ref_plane_finish(&s->in.colour);
+    hs_ref_plane_finish(&s->in.depth);
+    hs_ref_plane_finish(&s->in.motion);
+    vkdev_image_destroy(&fx->dev, &s->colour);
+    fx_planes_destroy(fx, &s->planes);
+}
+
+/** The frame's picture by a stream. */
+static struct hs_ref_plane picture(struct fixture *fx, struct hs_stream *stream,
+                                   const struct source *s)
+{
+    const struct vkdev_image *out = &s->planes.output;
+    REQUIRE_EQ(fx_frame(fx, stream, &s->frame), 0);
+    fx_wait(fx);
+    struct hs_ref_plane p = gpu_image_read(fx, out->image, out->format, out->width, out->height,
+                                           VK_IMAGE_LAYOUT_GENERAL);
+    hs_stream_forget(stream, VK_NULL_HANDLE);
+    return p;
+}
+
+/** Sums of squares; dB of them. */
+struct error {
+    double sum, power;
+    size_t count;
+};
+
+static double decibels(const struct error *e)
+{
+    return -10 *
+           log10(e->sum / (double)e->count / (e->power ? e->power / (double)e->count : 1) + 1e-15);
+}
+
+static void add_pictures(struct error *e, const struct hs_ref_plane *a,
+                         const struct hs_ref_plane *b)
+{
+    for (int i = 0; i < a->width * a->height * 4; i++) {
+        const double x = (double)a->texels[i], y = (double)b->texels[i];
+        const double d = x / (1 + fabs(x)) - y / (1 + fabs(y));
+        REQUIRE(isfinite(d));
+        e->sum += d * d;
+        e->count++;
+    }
+}
+
+/** Last activations of level 0, relative to their size. */
+static void add_activations(struct fixture *fx, struct error *e, const struct hs_stream *s,
+                            const struct hs_ref_plane *want)
+{
+    const struct hs_own_buffer *buffer = &s->tensors[HS_TENSOR(0, 0)];
+    const struct hs_level_size *level = &s->levels[0];
+    struct vkdev_buffer staging;
+    VkCommandBuffer cmd;
+    REQUIRE_EQ(vkdev_buffer_create(&fx->dev, buffer->bytes, VK_BUFFER_USAGE_TRANSFER_DST_BIT, true,
+                                   &staging),
+               0);
+    REQUIRE_EQ(vkdev_begin(&fx->dev, &cmd), 0);
+    vkCmdCopyBuffer(cmd, buffer->buffer, staging.buffer, 1, &(VkBufferCopy){.size = buffer->bytes});
+    REQUIRE_EQ(vkdev_submit_wait(&fx->dev, cmd), 0);
+    REQUIRE_EQ(level->width, want->width);
+    REQUIRE_EQ(level->height, want->height);
+    const bool half = s->model->layers.matrix.m;
+    for (uint32_t y = 0; y < level->height; y++) {
+        for (uint32_t x = 0; x < level->width; x++) {
+            const size_t at = ((size_t)y * level->pitch + x) * (size_t)want->channels;
+            const float *texel =
+                want->texels + ((size_t)y * level->width + x) * (size_t)want->channels;
+            for (int c = 0; c < want->channels; c++) {
+                const size_t i = at + (size_t)c;
+                const float got = half ? hsio_half_to_float(((uint16_t *)staging.map)[i])
+                                       : ((float *)staging.map)[i];
+                const double d = (double)got - (double)texel[c];
+                e->sum += d * d;
+                e->power += (double)texel[c] * (double)texel[c];
+                e->count++;
+            }
+        }
+    }
+    vkdev_buffer_destroy(&fx->dev, &staging);
+}
+
+/** What one path must reach, dB. */
+struct bounds {
+    double activations; ///< Level 0 after the network, from the same planes.
+    double resolved;    ///< Picture from the same planes.
+    double sequence;    ///< Pictures of a whole sequence, against the reference or the plain path.
+};
+
+/** A path's errors over a sequence. */
+struct errors {
+    struct error activations, resolved, sequence;
+};
+
+/** Runs the reference on the planes that the GPU's last frame read. */
+static void compare_stages(struct fixture *fx, struct hs_stream *stream, const struct file *file,
+                           const struct source *s, const struct hs_ref_plane *got, struct errors *e)
+{
+    struct gpu_planes now;
+    struct hs_ref_network network = {0};
+    gpu_planes_read(fx, stream, s->in.wide, &now);
+    struct hs_frame_params *p = &now.params;
+    const int w = p->size.z, h = p->size.w;
+    struct hs_ref_plane features = hs_ref_plane_make((w + 1) / 2, (h + 1) / 2, HS_FEATURES);
+    struct hs_ref_plane image = hs_ref_plane_make(w, h, 4), sharp = hs_ref_plane_make(w, h, 4);
+    struct hs_ref_history next = {hs_ref_plane_make(w, h, 4), hs_ref_plane_make(w, h, 2)};
+    REQUIRE(features.texels && image.texels && sharp.texels && next.colour.texels &&
+            next.aux.texels);
+    hs_ref_features(p, &s->in.motion, &now.prep, &now.reproj, &features);
+    REQUIRE_EQ(hs_ref_network_run(file->weights, &features, &network), 0);
+    const uint32_t last = network.layer_count - 1;
+    add_activations(fx, &e->activations, stream, &network.layers[last - 1].result);
+    hs_ref_resolve_steered(p, &now.state, &now.prep, &now.reproj, &network.layers[last].result,
+                           &next, &image);
+    if (s->frame.sharpness > 0)
+        hs_ref_finish(p, &image, &sharp);
+    add_pictures(&e->resolved, got, s->frame.sharpness > 0 ? &sharp : &image);
+    hs_ref_network_finish(&network);
+    gpu_planes_finish(&now);
+    hs_ref_plane_finish(&features);
+    hs_ref_plane_finish(&image);
+    hs_ref_plane_finish(&sharp);
+    hs_ref_plane_finish(&next.colour);
+    hs_ref_plane_finish(&next.aux);
+}
+
+static void require_bounds(const char *path, const struct errors *e, const struct bounds *bounds)
+{
+    const double activations = decibels(&e->activations), resolved = decibels(&e->resolved);
+    const double sequence = decibels(&e->sequence);
+    printf("    %s: activations %.1f dB, resolved %.1f dB, sequence %.1f dB\n", path, activations,
+           resolved, sequence);
+    REQUIRE(activations >= bounds->activations);
+    REQUIRE(resolved >= bounds->resolved);
+    REQUIRE(sequence >= bounds->sequence);
+}
+
+static void one_frame(struct fixture *fx, const struct file *file, const struct recipe *r, int time,
+                      struct hs_stream *plain, struct hs_stream *matrix, struct hs_ref_stream *ref,
+                      struct errors *e)
+{
+    struct source s;
+    struct hs_ref_plane want = hs_ref_plane_make((int)r->out_width, (int)r->out_height, 4);
+    REQUIRE(want.texels);
+    make_source(fx, r, time, &s);
+    struct hs_ref_plane got = picture(fx, plain, &s);
+    REQUIRE_EQ(hs_ref_stream_frame(ref, &s.frame, &s.in, &want), 0);
+    compare_stages(fx, plain, file, &s, &got, &e[0]);
+    add_pictures(&e[0].sequence, &got, &want);
+    if (matrix) {
+        struct hs_ref_plane other = picture(fx, matrix, &s);
+        compare_stages(fx, matrix, file, &s, &other, &e[1]);
+        add_pictures(&e[1].sequence, &other, &got);
+        hs_ref_plane_finish(&other);
+    }
+    hs_ref_plane_finish(&got);
+    hs_ref_plane_finish(&want);
+    drop_source(fx, &s);
+}
+
+static void run_recipe(const struct file *file, const struct recipe *r)
+{
+    // Plain: sums in another order, and at ratios like 3 some pixels between two samples choose the
+    // other one. Its sequence keeps history in half floats, whose rounding is the device's. Matrix:
+    // weights and activations have eleven bits.
+    static const struct bounds plain_bounds = {80, 80, 65}, matrix_bounds = {50, 55, 55};
+    struct fixture fx;
+    struct hs_model_info info;
+    struct errors e[2] = {0};
+    printf("  %s\n", r->name);
+    FX_OPEN(&fx, NULL, NULL);
+    struct hs_model *plain = load(&fx, file, HS_PATH_PLAIN);
+    struct hs_model *matrix = load(&fx, file, HS_PATH_MATRIX);
+    hs_model_describe(plain, &info);
+    REQUIRE_EQ(info.path, HS_PATH_PLAIN);
+    hs_model_describe(matrix, &info);
+    struct hs_stream *a = open_stream(plain, r), *b = NULL;
+    if (info.path == HS_PATH_MATRIX)
+        b = open_stream(matrix, r);
+    struct hs_ref_stream *ref = hs_ref_stream_create((int)r->out_width, (int)r->out_height,
+                                                     r->stream_flags & HS_STREAM_LDR);
+    REQUIRE(ref);
+    hs_ref_stream_weights(ref, file->weights);
+    for (int time = 0; time < FRAMES; time++)
+        one_frame(&fx, file, r, time, a, b, ref, e);
+    require_bounds("plain", &e[0], &plain_bounds);
+    if (b)
+        require_bounds("matrix", &e[1], &matrix_bounds);
+    else
+        printf("    no matrices\n");
+    hs_ref_stream_destroy(&ref);
+    hs_stream_destroy(&a);
+    hs_stream_destroy(&b);
+    hs_model_destroy(&plain);
+    hs_model_destroy(&matrix);
+    fx_close(&fx);
+}
+
+static void sequences(struct test_rng *rng)
+{
+    // Random heads of full size make the recurrence chaotic: a last place of history grows.
+    struct fx_model_config config = fx_model_tiny;
+    config.head = 0.25f;
+    struct file file = write_model(rng, &config);
+    for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
+        run_recipe(&file, &recipes[i]);
+    drop_model(&file);
+}
+
+static void large_networks(struct test_rng *rng)
+{
+    static const struct fx_model_config best = {"best", {48, 80, 112}, {1, 1, 2, 1, 2}, 0.25f};
+    struct fx_model_config quality = fx_model_quality;
+    quality.head = 0.25f;
+    struct file file = write_model(rng, &quality);
+    run_recipe(&file, &recipes[1]);
+    drop_model(&file);
+    file = write_model(rng, &best);
+    run_recipe(&file, &recipes[1]);
+    drop_model(&file);
+}
+
+static void zero_head(struct test_rng *rng)
+{
+    struct fixture fx;
+    struct fx_model_config config = fx_model_tiny;
+    config.head = 0;
+    struct file file = write_model(rng, &config);
+    static const enum hs_path paths[] = {HS_PATH_PLAIN, HS_PATH_MATRIX};
+    for (int i = 0; i < 2; i++) {
+        FX_OPEN(&fx, NULL, "taau");
+        struct hs_model *model = load(&fx, &file, paths[i]);
+        struct hs_stream *a = open_stream(fx.model, &recipes[1]);
+        struct hs_stream *b = open_stream(model, &recipes[1]);
+        for (int time = 0; time < 6; time++) {
+            struct source s;
+            make_source(&fx, &recipes[1], time, &s);
+            struct hs_ref_plane want = picture(&fx, a, &s), got = picture(&fx, b, &s);
+            // The odds of trust go through one more rounding, which a half float may show.
+            require_planes_near("picture", &got, &want, (struct bound){1e-6f, 1e-6f, 1e-3f});
+            require_planes_near("picture", &got, &want, (struct bound){1e-3f, 1e-3f, 0});
+            hs_ref_plane_finish(&want);
+            hs_ref_plane_finish(&got);
+            drop_source(&fx, &s);
+        }
+        hs_stream_destroy(&a);
+        hs_stream_destroy(&b);
+        hs_model_destroy(&model);
+        fx_close(&fx);
+    }
+    drop_model(&file);
+}
+
+static const struct test_case cases[] = {
+    {"zero head", zero_head},
+    {"sequences", sequences},
+    {"large networks", large_networks},
+};
+TEST_MAIN(cases)
