@@ -5,6 +5,7 @@
 #include <libavutil/opt.h>
 
 #include "hsmemory.h"
+#include "hsmodel.h"
 
 /** qf[] came with libavutil 59.34; queues that lock themselves, and their flags, with the macro. */
 #define HAVE_QUEUE_LIST (LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(59, 34, 100))
@@ -76,6 +77,7 @@ static int load_model(struct hs_avfilter *f)
         f->hw->device_features.sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
             ? &f->hw->device_features
             : NULL;
+    struct hs_model_params params = hsmodel_params(f->model);
     int err = hs_device_import(
         &(struct hs_device_params){
             .get_instance_proc_addr = f->hw->get_proc_addr,
@@ -90,13 +92,9 @@ static int load_model(struct hs_avfilter *f)
         },
         &f->device);
 
+    params.path = (enum hs_path)f->path;
     if (!err)
-        err = hs_model_load(f->device,
-                            &(struct hs_model_params){
-                                .preset = f->model,
-                                .path = (enum hs_path)f->path,
-                            },
-                            &f->engine);
+        err = hs_model_load(f->device, &params, &f->engine);
     if (err < 0)
         return hs_av_error(err);
     hs_model_describe(f->engine, &f->info);

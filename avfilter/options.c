@@ -24,7 +24,7 @@
     {name, help, 0, AV_OPT_TYPE_CONST, {.i64 = value}, 0, 0, flags, names}
 
 static const AVOption options[] = {
-    TEXT("model", model, "auto", "preset to run, or auto"),
+    TEXT("model", model, "auto", "preset to run (taau, quality, best), model file, or auto"),
     INTEGER(INT, "path", path, HS_PATH_AUTO, HS_PATH_AUTO, HS_PATH_MATRIX, FIXED, "path",
             "arithmetic of the model"),
     VALUE("auto", HS_PATH_AUTO, FIXED, "path", "the fastest that the device can run"),

@@ -35,6 +35,8 @@ int gst_hs_engine_open(struct gst_hs_engine *engine, struct gst_hs_device *share
     }
     engine->views = gst_hs_views_new();
     hs_model_describe(engine->model, &engine->info);
+    // Statistics may be read when the model is gone.
+    engine->info.preset = g_intern_string(engine->info.preset);
     return 0;
 }
 

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "gsthspool.h"
+#include "hsmodel.h"
 
 #define GST_CAT_DEFAULT gst_hs_debug
 
@@ -238,7 +239,8 @@ static gboolean start(GstAggregator *agg)
         return FALSE;
     GST_OBJECT_LOCK(self);
     model = g_strdup(self->settings.model);
-    params = (struct hs_model_params){.preset = model, .path = (enum hs_path)self->settings.path};
+    params = hsmodel_params(model);
+    params.path = (enum hs_path)self->settings.path;
     self->stats = (struct gst_hs_upscale_stats){0};
     self->earliest = GST_CLOCK_TIME_NONE;
     GST_OBJECT_UNLOCK(self);

@@ -216,8 +216,8 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
 #define INSTALL(id, kind, ...) \
     g_object_class_install_property(class, id, g_param_spec_##kind(__VA_ARGS__))
     INSTALL(PROP_MODEL, string, "model", "Model",
-            "Preset to run: taau (weight-free temporal accumulation), or auto for the best one "
-            "that there is",
+            "Preset to run: taau (weight-free temporal accumulation), quality or best (with a "
+            "network); a model file; or auto: quality where its file is found, else taau",
             "auto", fixed);
     INSTALL(PROP_PATH, enum, "path", "Path",
             "Arithmetic of the model; one that the device lacks falls back with a log line",

@@ -15,7 +15,7 @@
 
 /** What all frames have in common. */
 struct tool_backend_setup {
-    const char *model;  ///< "nearest" and "bicubic" run on the CPU, all others in the engine.
+    const char *model;  ///< "nearest" and "bicubic" run on the CPU, others as hsmodel_params().
     const char *device; ///< As in vkdev_params.
     enum hs_path path;
     bool validate, ldr, output_float;
@@ -46,6 +46,7 @@ struct tool_frame_options {
 struct tool_backend {
     struct tool_slot_memory *memory; ///< One per slot.
     char about[256];                 ///< For people: device and path.
+    char model[32];                  ///< The preset that runs.
     /** Starts a frame. One thread, in order. Errors: those of hs_stream_record(). */
     int (*submit)(struct tool_backend *backend, int slot, const struct hsio_frame_info *info,
                   const struct tool_frame_options *options);

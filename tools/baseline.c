@@ -165,6 +165,7 @@ int tool_baseline_create(const struct tool_backend_setup *setup, struct tool_bac
     b->slots = setup->slots;
     b->out_width = setup->out_width;
     b->out_height = setup->out_height;
+    snprintf(b->base.model, sizeof(b->base.model), "%s", setup->model);
     snprintf(b->base.about, sizeof(b->base.about), "%s on the CPU", setup->model);
     b->base.memory = calloc((size_t)setup->slots, sizeof(*b->base.memory));
     b->frames = calloc((size_t)setup->slots, sizeof(*b->frames));

@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "bench.h"
 #include "hsframe.h"
+#include "hsmodel.h"
 #include "report.h"
 #include "vkdev.h"
 
@@ -245,17 +246,16 @@ static int open_engine(struct run *run)
 {
     struct bench *bench = run->bench;
     struct hs_model_info info;
+    struct hs_model_params params = hsmodel_params(bench->model);
     const VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
         .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
     };
     int err = vkdev_import(&run->dev, NULL, &run->device);
 
+    params.path = (enum hs_path)bench->path;
     if (!err)
-        err = hs_model_load(
-            run->device,
-            &(struct hs_model_params){.preset = bench->model, .path = (enum hs_path)bench->path},
-            &run->model);
+        err = hs_model_load(run->device, &params, &run->model);
     if (err < 0)
         return err;
     hs_model_describe(run->model, &info);

@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "hsframe.h"
+#include "hsmodel.h"
 #include "report.h"
 #include "vkdev.h"
 
@@ -41,6 +42,7 @@ struct gpu {
 static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
 {
     struct hs_model_info model;
+    struct hs_model_params params = hsmodel_params(setup->model);
     int err = vkdev_open(&gpu->dev, &(struct vkdev_params){.select = setup->device,
                                                            .validation = setup->validate,
                                                            .log = tool_log()});
@@ -48,14 +50,15 @@ static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
     if (err < 0)
         return err;
     gpu->open = true;
+    params.path = setup->path;
+    params.batch = true;
     err = vkdev_import(&gpu->dev, NULL, &gpu->device);
     if (!err)
-        err = hs_model_load(gpu->device,
-                            &(struct hs_model_params){.preset = setup->model, .path = setup->path},
-                            &gpu->model);
+        err = hs_model_load(gpu->device, &params, &gpu->model);
     if (err < 0)
         return err;
     hs_model_describe(gpu->model, &model);
+    snprintf(gpu->base.model, sizeof(gpu->base.model), "%s", model.preset);
     snprintf(gpu->base.about, sizeof(gpu->base.about), "%s on %.150s, %s arithmetic", model.preset,
              gpu->dev.report.name, model.path == HS_PATH_MATRIX ? "matrix" : "plain");
     return hs_stream_create(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hsio.h"
+#include "hsmodel.h"
 #include "inspect.h"
 #include "options.h"
 #include "report.h"
@@ -299,8 +300,8 @@ int tool_inspect(int argc, char **argv)
     struct tool_usage usage = {
         .command = "inspect",
         .form = "[FILE|SEQUENCE] [options]",
-        .about = "Tells what a file or a sequence holds and how it would be understood. Without "
-                 "an argument it lists the Vulkan devices.",
+        .about = "Tells what a file, a sequence or a model file (.safetensors) holds and how it "
+                 "would be understood. Without an argument it lists the Vulkan devices.",
         .options = options,
         .min_arguments = 0,
         .max_arguments = 1,
@@ -316,7 +317,8 @@ int tool_inspect(int argc, char **argv)
         return TOOL_EXIT_DONE;
     }
     if (usage.argument_count)
-        err = inspect_sequence(&ins, usage.arguments[0]);
+        err = hsmodel_is_file(usage.arguments[0]) ? inspect_model(usage.arguments[0])
+                                                  : inspect_sequence(&ins, usage.arguments[0]);
     if (!err && (ins.devices || !usage.argument_count))
         err = inspect_devices();
     return err < 0 ? TOOL_EXIT_FAILED : TOOL_EXIT_DONE;

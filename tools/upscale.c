@@ -50,7 +50,8 @@ static const struct tool_option options[] = {
     {"scale", 's', "N", "Output size over input size, 1 to 3. Default 2."},
     {"size", 0, "WxH", "Output size, in place of --scale."},
     {"model", 'm', "NAME",
-     "taau, or nearest or bicubic (single frame, on the CPU, to compare with). Default taau."},
+     "auto, taau, quality, best, or a model file (.safetensors); or nearest or bicubic (single "
+     "frame, on the CPU, to compare with). Default auto: best on a GPU, else quality, else taau."},
     {"path", 0, "PATH", "Arithmetic of the model: auto, plain or matrix. Default auto."},
     {"device", 'd', "DEVICE",
      "Index or part of the name as in hindsight inspect --device, or cpu. Default: discrete, "
@@ -341,6 +342,7 @@ static int run_plan(const struct upscale_request *request, struct upscale_plan *
         tool_error("%s can not be started: %s", request->model, hs_error_string(err));
         return err;
     }
+    plan->model = backend->model;
     describe(request, plan, backend);
     start = tool_seconds();
     err = upscale_pipeline_run(request, plan, backend, jobs, result);
@@ -383,7 +385,7 @@ static int run(const struct upscale_request *request)
 int tool_upscale(int argc, char **argv)
 {
     struct upscale_request request = {
-        .model = "taau", .convention = "auto", .sharpness = -1, .warm_up = -1};
+        .model = "auto", .convention = "auto", .sharpness = -1, .warm_up = -1};
     struct tool_usage usage = {
         .command = "upscale",
         .form = "IN -o OUT [options]",

@@ -73,7 +73,7 @@ int upscale_write(const struct upscale_request *request, const struct upscale_pl
     char names[2][256];
     const struct hsio_attribute attributes[] = {
         {"hindsight:version", hs_version_string()},
-        {"hindsight:model", request->model},
+        {"hindsight:model", plan->model},
     };
     bool png = ends_with(item->path, ".png");
     const struct hsio_write_plane plane = {

@@ -80,6 +80,20 @@ class Pipelines(unittest.TestCase):
         for name in names:
             self.assertTrue(filecmp.cmp(name, name.replace("out.", "ref."), shallow=False), name)
 
+    def test_model_file(self):
+        """A network of one's own, and files that are those of the command."""
+        source, model = self.sample(3), self.path("mine.safetensors")
+        subprocess.run([os.environ["MAKE_MODEL"], model, "mine"], check=True)
+        self.launch("hssequencesrc", f"location={source}", "!", "hsupscale", f"model={model}", "!",
+                    "hssequencesink", f"location={self.path('out.%04d.exr')}")
+        self.command("upscale", source, "-o", self.path("ref.####.exr"), "--model", model)
+        self.command("upscale", source, "-o", self.path("taau.####.exr"), "--model", "taau")
+        names = sorted(glob.glob(self.path("out.*.exr")))
+        self.assertEqual(len(names), 3)
+        for name in names:
+            self.assertTrue(filecmp.cmp(name, name.replace("out.", "ref."), shallow=False), name)
+            self.assertFalse((read(name) == read(name.replace("out.", "taau."))).all(), name)
+
     def test_exr_to_png(self):
         source = self.sample(2)
         self.script("exr-to-exr.sh", source, self.path("out.####.png"))

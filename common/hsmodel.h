@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+/** A model as users name it. */
+#ifndef HSMODEL_H
+#define HSMODEL_H
+
+#include <hindsight/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Ends in .safetensors. Thread: safe. */
+bool hsmodel_is_file(const char *name);
+
+/**
+ * What to load for a name: "auto", a preset, or the path of a model file. The result borrows the
+ * name; its path and batch are the caller's to set.
+ * Thread: safe.
+ */
+struct hs_model_params hsmodel_params(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
