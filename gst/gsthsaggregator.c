@@ -7,14 +7,12 @@
 
 #define GST_CAT_DEFAULT gst_hs_debug
 
-/** Of a frame without a duration. */
-#define DEFAULT_TOLERANCE (5 * GST_MSECOND)
-
 typedef struct {
     struct gst_hs_device share;
     GstHsPad *pads[HSIO_PLANE_COUNT]; ///< Under the object lock.
     bool reset;                       ///< The next frame begins a new history.
     bool pushed;                      ///< The source pad has caps and segment.
+    bool told;                        ///< Of a pad or of caps in this run. Under the object lock.
 } GstHsAggregatorPrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(GstHsAggregator, gst_hs_aggregator, GST_TYPE_AGGREGATOR)
@@ -54,61 +52,20 @@ static GstHsPad *get_pad(GstHsAggregator *self, int kind)
     return pad;
 }
 
-static GstClockTime running_time(GstHsPad *pad, GstClockTime time)
-{
-    return gst_segment_to_running_time(&GST_AGGREGATOR_PAD(pad)->segment, GST_FORMAT_TIME, time);
-}
-
-static bool is_gap(GstBuffer *buffer)
-{
-    return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_n_memory(buffer) == 0;
-}
-
 /**
- * The buffer of a pad for the frame at `time`, or NULL. Buffers too old for any frame to come are
- * dropped on the way. False: it has to be waited for.
+ * Whether nothing was told of caps and pads in this run. Caps come again with every buffer, and
+ * several errors may stall the application.
  */
-static bool match(GstHsPad *pad, GstClockTime time, GstClockTime tolerance, bool timeout,
-                  GstBuffer **matched)
+static bool is_news(GstHsAggregator *self)
 {
-    GstAggregatorPad *base = GST_AGGREGATOR_PAD(pad);
-    GstClockTime start, end;
-    GstBuffer *buffer;
+    GstHsAggregatorPrivate *priv = private_of(self);
+    bool news;
 
-    *matched = NULL;
-    for (;;) {
-        buffer = gst_aggregator_pad_peek_buffer(base);
-        if (!buffer)
-            return gst_aggregator_pad_is_eos(base) || timeout;
-        start = running_time(pad, GST_BUFFER_PTS(buffer));
-        end = start;
-        if (is_gap(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer) &&
-            GST_CLOCK_TIME_IS_VALID(start))
-            end += GST_BUFFER_DURATION(buffer);
-        if (GST_CLOCK_TIME_IS_VALID(start) &&
-            (is_gap(buffer) && end > start ? end > time : end + tolerance >= time))
-            break;
-        GST_LOG_OBJECT(pad,
-                       "drops a buffer at %" GST_TIME_FORMAT ", the frame is at %" GST_TIME_FORMAT,
-                       GST_TIME_ARGS(start), GST_TIME_ARGS(time));
-        gst_buffer_unref(buffer);
-        gst_aggregator_pad_drop_buffer(base);
-    }
-    if (!is_gap(buffer) && start <= time + tolerance)
-        *matched = buffer;
-    else
-        gst_buffer_unref(buffer);
-    return true;
-}
-
-static GstClockTime tolerance_of(const struct gst_hs_format *format, GstBuffer *colour)
-{
-    if (GST_BUFFER_DURATION_IS_VALID(colour) && GST_BUFFER_DURATION(colour))
-        return GST_BUFFER_DURATION(colour) / 2;
-    if (format->fps_n > 0)
-        return gst_util_uint64_scale(GST_SECOND, (guint64)format->fps_d,
-                                     2 * (guint64)format->fps_n);
-    return DEFAULT_TOLERANCE;
+    GST_OBJECT_LOCK(self);
+    news = !priv->told;
+    priv->told = true;
+    GST_OBJECT_UNLOCK(self);
+    return news;
 }
 
 /** Colour pauses: history ends, and the gap goes on downstream. */
@@ -129,8 +86,8 @@ static GstFlowReturn pass_gap(GstHsAggregator *self, GstHsPad *pad, GstBuffer *g
 static bool pair(GstHsAggregator *self, GstHsPad *colour_pad, bool timeout,
                  struct gst_hs_pairing *pairing, GstBuffer *side[HSIO_PLANE_COUNT])
 {
-    const GstClockTime time = running_time(colour_pad, GST_BUFFER_PTS(pairing->colour));
-    const GstClockTime tolerance = tolerance_of(&colour_pad->format, pairing->colour);
+    const GstClockTime time = gst_hs_pad_running_time(colour_pad, GST_BUFFER_PTS(pairing->colour));
+    const GstClockTime tolerance = gst_hs_pad_tolerance(&colour_pad->format, pairing->colour);
 
     pairing->meta = gst_hs_frame_meta_get(pairing->colour);
     if (pairing->meta)
@@ -141,7 +98,7 @@ static bool pair(GstHsAggregator *self, GstHsPad *colour_pad, bool timeout,
         bool ready = true;
 
         if (pad)
-            ready = match(pad, time, tolerance, timeout, &side[kind]);
+            ready = gst_hs_pad_match(pad, time, tolerance, timeout, &side[kind]);
         if (pad && ready) {
             if (side[kind] && pad->has_format)
                 pairing->planes[kind] = gst_hs_plane_of(side[kind], &pad->format);
@@ -189,14 +146,15 @@ static GstFlowReturn aggregate(GstAggregator *agg, gboolean timeout)
     if (!pairing.colour)
         return gst_aggregator_pad_is_eos(GST_AGGREGATOR_PAD(pad)) ? GST_FLOW_EOS
                                                                   : GST_AGGREGATOR_FLOW_NEED_DATA;
-    if (is_gap(pairing.colour))
+    if (gst_hs_buffer_is_gap(pairing.colour))
         return pass_gap(self, pad, pairing.colour);
     if (!pad->has_format || !GST_BUFFER_PTS_IS_VALID(pairing.colour)) {
-        GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                          ("The colour buffers have no %s: put a parser or a capsfilter with a "
-                           "framerate in front.",
-                           pad->has_format ? "timestamps" : "caps"),
-                          (NULL));
+        if (is_news(self))
+            GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                              ("The colour buffers have no %s: put a parser or a capsfilter with "
+                               "a framerate in front.",
+                               pad->has_format ? "timestamps" : "caps"),
+                              (NULL));
         gst_buffer_unref(pairing.colour);
         return GST_FLOW_NOT_NEGOTIATED;
     }
@@ -235,28 +193,28 @@ static GstClockTime get_next_time(GstAggregator *agg)
     GstClockTime time = GST_CLOCK_TIME_NONE;
 
     if (buffer && GST_BUFFER_PTS_IS_VALID(buffer))
-        time = running_time(pad, GST_BUFFER_PTS(buffer));
+        time = gst_hs_pad_running_time(pad, GST_BUFFER_PTS(buffer));
     gst_clear_buffer(&buffer);
     return time;
 }
 
 static gboolean take_caps(GstHsAggregator *self, GstHsPad *pad, GstEvent *event)
 {
-    struct gst_hs_format format;
+    char *why;
     GstCaps *caps;
 
     gst_event_parse_caps(event, &caps);
-    if (!gst_hs_format_parse(&format, caps, pad->kind)) {
-        GST_ELEMENT_ERROR(
-            self, STREAM, WRONG_TYPE,
-            ("Pad %s can not take %" GST_PTR_FORMAT
-             ": see the pad templates in gst-inspect-1.0, and convert in front of it.",
-             GST_PAD_NAME(pad), (void *)caps),
-            (NULL));
+    why = gst_hs_format_refusal(caps, pad->kind, GST_HS_AGGREGATOR_GET_CLASS(self)->least_side);
+    if (why) {
+        if (is_news(self))
+            GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE,
+                              ("Pad %s can not take its input: %s.", GST_PAD_NAME(pad), why),
+                              (NULL));
+        g_free(why);
+        pad->has_format = false;
         return FALSE;
     }
-    pad->format = format;
-    pad->has_format = true;
+    pad->has_format = gst_hs_format_parse(&pad->format, caps, pad->kind);
     gst_caps_replace(&pad->caps, caps);
     if (pad->kind == HSIO_PLANE_COLOR) {
         if (GST_HS_AGGREGATOR_GET_CLASS(self)->colour_changed)
@@ -291,23 +249,51 @@ static gboolean sink_event(GstAggregator *agg, GstAggregatorPad *base, GstEvent 
     return GST_AGGREGATOR_CLASS(gst_hs_aggregator_parent_class)->sink_event(agg, base, event);
 }
 
+/** A pad without a peer would be waited for without end, and silently. */
+static bool check_links(GstHsAggregator *self)
+{
+    GstHsPad *loose = NULL;
+
+    for (int kind = 0; kind < HSIO_PLANE_COUNT && !loose; kind++) {
+        loose = get_pad(self, kind);
+        if (loose && gst_pad_is_linked(GST_PAD(loose)))
+            gst_clear_object(&loose);
+    }
+    if (!loose)
+        return true;
+    if (is_news(self))
+        GST_ELEMENT_ERROR(self, CORE, PAD,
+                          ("Data comes, but pad %s is not linked and would be waited for: link it "
+                           "before%s.",
+                           GST_PAD_NAME(loose),
+                           loose->kind == HSIO_PLANE_COLOR ? "" : ", or release it"),
+                          (NULL));
+    gst_object_unref(loose);
+    return false;
+}
+
+/** As events come in, before they queue up behind what waits. */
+static GstFlowReturn sink_event_pre_queue(GstAggregator *agg, GstAggregatorPad *pad,
+                                          GstEvent *event)
+{
+    if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT && !check_links(GST_HS_AGGREGATOR(agg))) {
+        gst_event_unref(event);
+        return GST_FLOW_ERROR;
+    }
+    return GST_AGGREGATOR_CLASS(gst_hs_aggregator_parent_class)
+        ->sink_event_pre_queue(agg, pad, event);
+}
+
 static gboolean sink_query(GstAggregator *agg, GstAggregatorPad *pad, GstQuery *query)
 {
-    GstCaps *caps, *filter, *narrowed;
-
     if (gst_hs_device_query(&private_of(agg)->share, GST_ELEMENT(agg), query))
         return TRUE;
-    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
+    if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS)
+        gst_hs_caps_answer_accept(query, GST_PAD(pad));
+    else if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
+        gst_hs_caps_answer(query, gst_pad_get_pad_template_caps(GST_PAD(pad)));
+    else
         return GST_AGGREGATOR_CLASS(gst_hs_aggregator_parent_class)->sink_query(agg, pad, query);
-    caps = gst_pad_get_pad_template_caps(GST_PAD(pad));
-    gst_query_parse_caps(query, &filter);
-    if (filter) {
-        narrowed = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-        gst_caps_unref(caps);
-        caps = narrowed;
-    }
-    gst_query_set_caps_result(query, caps);
-    gst_caps_unref(caps);
     return TRUE;
 }
 
@@ -398,6 +384,9 @@ static gboolean start(GstAggregator *agg)
 
     priv->reset = true;
     priv->pushed = false;
+    GST_OBJECT_LOCK(agg);
+    priv->told = false;
+    GST_OBJECT_UNLOCK(agg);
     return TRUE;
 }
 
@@ -466,6 +455,7 @@ static void gst_hs_aggregator_class_init(GstHsAggregatorClass *class)
     GstAggregatorClass *agg = GST_AGGREGATOR_CLASS(class);
 
     class->needs_device = true;
+    class->least_side = GST_HS_SIDE_LEAST;
     G_OBJECT_CLASS(class)->constructed = constructed;
     G_OBJECT_CLASS(class)->finalize = finalize;
     element->change_state = change_state;
@@ -474,6 +464,7 @@ static void gst_hs_aggregator_class_init(GstHsAggregatorClass *class)
     agg->aggregate = aggregate;
     agg->get_next_time = get_next_time;
     agg->sink_event = sink_event;
+    agg->sink_event_pre_queue = sink_event_pre_queue;
     agg->sink_query = sink_query;
     agg->src_query = src_query;
     agg->propose_allocation = propose_allocation;

@@ -41,6 +41,7 @@ struct gst_hs_pairing {
 struct _GstHsAggregatorClass {
     GstAggregatorClass parent_class;
     bool needs_device; ///< Opened when the element starts; otherwise only if neighbours ask.
+    int least_side;    ///< Of the planes, in pixels. Before the templates are added.
     /**
      * Makes the output of one frame; timestamps are set by the base class. GST_FLOW_OK without a
      * buffer: nothing is pushed.
@@ -53,6 +54,18 @@ struct _GstHsAggregatorClass {
 
 /** Adds the pad templates; `source` is taken over. For the class_init of a subclass. */
 void gst_hs_aggregator_class_add_templates(GstHsAggregatorClass *class, GstCaps *source);
+
+GstClockTime gst_hs_pad_running_time(GstHsPad *pad, GstClockTime time);
+/** What stands for a GAP event in the queue of a pad. */
+bool gst_hs_buffer_is_gap(GstBuffer *buffer);
+/** How far the times of a plane and of its colour may be apart. */
+GstClockTime gst_hs_pad_tolerance(const struct gst_hs_format *format, GstBuffer *colour);
+/**
+ * The buffer of a pad for the frame at `time`, or NULL. Buffers too old for any frame to come are
+ * dropped on the way. False: it has to be waited for.
+ */
+bool gst_hs_pad_match(GstHsPad *pad, GstClockTime time, GstClockTime tolerance, bool timeout,
+                      GstBuffer **matched);
 
 struct gst_hs_device *gst_hs_aggregator_device(GstHsAggregator *self);
 GstHsPad *gst_hs_aggregator_colour_pad(GstHsAggregator *self);

@@ -157,9 +157,42 @@ void gst_hs_encode_record(const struct gst_hs_encode *encode, guint set, VkComma
                   (uint32_t)((push->size[1] + unit - 1) / unit), 1);
 }
 
-bool gst_hs_encode_plan(const GstVideoInfo *info, bool linear, struct hs_encode_push *push,
-                        gsize *bytes)
+/** The curve of the result, and what has to be undone for it. */
+static void plan_curve(const GstVideoInfo *info, const struct gst_hs_format *colour,
+                       struct hs_encode_push *push)
 {
+    const GstVideoTransferFunction to = info->colorimetry.transfer;
+    const GstVideoTransferFunction from =
+        colour->video ? colour->info.colorimetry.transfer : GST_VIDEO_TRANSFER_SRGB;
+
+    if (!colour->linear) {
+        push->mode[3] = HS_ENCODE_FROM_CODES;
+        // Other curves stay as they are.
+        if (from == GST_VIDEO_TRANSFER_SRGB && to == GST_VIDEO_TRANSFER_BT709) {
+            push->mode[3] = HS_ENCODE_FROM_SRGB;
+            push->mode[1] = HS_ENCODE_CURVE_BT709;
+        }
+        return;
+    }
+    switch (to) {
+    case GST_VIDEO_TRANSFER_SMPTE2084:
+        push->mode[1] = HS_ENCODE_CURVE_PQ;
+        break;
+    case GST_VIDEO_TRANSFER_BT709:
+        push->mode[1] = HS_ENCODE_CURVE_BT709;
+        break;
+    case GST_VIDEO_TRANSFER_GAMMA10:
+        break;
+    default:
+        push->mode[1] = HS_ENCODE_CURVE_SRGB;
+        break;
+    }
+}
+
+bool gst_hs_encode_plan(const GstVideoInfo *info, const struct gst_hs_format *colour,
+                        struct hs_encode_push *push, gsize *bytes)
+{
+    gdouble red = 0, blue = 0;
     int layout, words = info->width, rows = info->height;
 
     switch (info->finfo->format) {
@@ -184,26 +217,13 @@ bool gst_hs_encode_plan(const GstVideoInfo *info, bool linear, struct hs_encode_
     default:
         return false;
     }
+    gst_video_color_matrix_get_Kr_Kb(info->colorimetry.matrix, &red, &blue);
     *push = (struct hs_encode_push){
         .size = {info->width, info->height, words, words * info->height},
-        .mode = {layout, HS_ENCODE_CURVE_NONE, HS_ENCODE_TONE_NONE, 0},
-        .values = {1, 0, 0, 0},
+        .mode = {layout, HS_ENCODE_CURVE_NONE, HS_ENCODE_TONE_NONE, HS_ENCODE_FROM_LINEAR},
+        .values = {1, 0, (float)red, (float)blue},
     };
-    if (linear) {
-        switch (info->colorimetry.transfer) {
-        case GST_VIDEO_TRANSFER_SMPTE2084:
-            push->mode[1] = HS_ENCODE_CURVE_PQ;
-            break;
-        case GST_VIDEO_TRANSFER_BT709:
-            push->mode[1] = HS_ENCODE_CURVE_BT709;
-            break;
-        case GST_VIDEO_TRANSFER_GAMMA10:
-            break;
-        default:
-            push->mode[1] = HS_ENCODE_CURVE_SRGB;
-            break;
-        }
-    }
+    plan_curve(info, colour, push);
     *bytes = (gsize)words * (gsize)rows * 4;
     return true;
 }

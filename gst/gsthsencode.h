@@ -33,9 +33,9 @@ void gst_hs_encode_record(const struct gst_hs_encode *encode, guint set, VkComma
                           VkImageView picture, VkImageView image, VkBuffer buffer,
                           const struct hs_encode_push *push);
 
-/** Push values and bytes in memory for video; false: no such layout. */
-bool gst_hs_encode_plan(const GstVideoInfo *info, bool linear, struct hs_encode_push *push,
-                        gsize *bytes);
+/** Push values and bytes in memory for video of this colour; false: no such layout. */
+bool gst_hs_encode_plan(const GstVideoInfo *info, const struct gst_hs_format *colour,
+                        struct hs_encode_push *push, gsize *bytes);
 /** From words in memory into the rows of a video buffer. */
 bool gst_hs_encode_store(const GstVideoInfo *info, const struct hs_encode_push *push,
                          const guint8 *words, GstBuffer *buffer);

@@ -101,7 +101,7 @@ bool gst_hs_target_plan(struct gst_hs_target *target, const struct gst_hs_format
         return true;
     target->encode = true;
     target->picture = deep ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R16G16B16A16_SFLOAT;
-    return gst_hs_encode_plan(&out->info, colour->linear, &target->push, &target->bytes);
+    return gst_hs_encode_plan(&out->info, colour, &target->push, &target->bytes);
 }
 
 int gst_hs_engine_configure(struct gst_hs_engine *engine, const struct hs_stream_params *params,
@@ -121,6 +121,7 @@ int gst_hs_engine_configure(struct gst_hs_engine *engine, const struct hs_stream
         if (err < 0)
             return err;
         engine->params = *params;
+        engine->fresh = true;
     }
     if (target->encode &&
         !gst_hs_encode_open(&engine->encode, engine->share->device->device, !target->format.vulkan))
@@ -130,19 +131,13 @@ int gst_hs_engine_configure(struct gst_hs_engine *engine, const struct hs_stream
 }
 
 /** One plane from system memory into the staging buffer. */
-static bool copy_rows(const GstHsPlane *plane, guint8 *to)
+static bool copy_rows(const GstHsPlane *plane, enum hsio_plane kind, guint8 *to, GError **error)
 {
     const gsize pixel = gst_hs_format_bytes(plane->format), row = pixel * plane->width;
-    const gsize need = plane->offset + plane->row_bytes * (plane->height - 1) +
-                       plane->pixel_bytes * (plane->width - 1) + pixel;
     GstMapInfo map;
 
-    if (!gst_buffer_map(plane->buffer, &map, GST_MAP_READ))
+    if (!gst_hs_plane_map(plane, kind, &map, error))
         return false;
-    if (map.size < need) {
-        gst_buffer_unmap(plane->buffer, &map);
-        return false;
-    }
     for (guint y = 0; y < plane->height; y++) {
         const guint8 *from = map.data + plane->offset + y * plane->row_bytes;
 
@@ -162,6 +157,7 @@ static int stage_inputs(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
                         const GstHsPlane planes[], gsize offsets[])
 {
     GstVulkanDevice *device = engine->share->device;
+    GError *error = NULL;
     gsize bytes = 0;
 
     for (guint i = 0; i < G_N_ELEMENTS(used); i++) {
@@ -190,10 +186,9 @@ static int stage_inputs(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
                                  VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
                                      VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
             return fail(engine, HS_ERR_NOMEM, "no device memory for a plane");
-        if (!copy_rows(plane, slot->upload.map.data + offsets[used[i]])) {
-            hs_log_message(&engine->log->log, HS_LOG_ERROR,
-                           "the buffer of plane %s is smaller than its caps say",
-                           gst_hs_plane_name(used[i]));
+        if (!copy_rows(plane, used[i], slot->upload.map.data + offsets[used[i]], &error)) {
+            fail(engine, HS_ERR_INVALID, error->message);
+            g_clear_error(&error);
             return HS_ERR_INVALID;
         }
     }
@@ -302,13 +297,14 @@ static void record_encode(struct gst_hs_engine *engine, const struct gst_hs_slot
 {
     struct hs_encode_push push = engine->target.push;
     const bool memory = !engine->target.format.vulkan;
-    const bool curve = push.mode[1] != HS_ENCODE_CURVE_NONE;
+    const bool light =
+        push.mode[1] != HS_ENCODE_CURVE_NONE && push.mode[3] == HS_ENCODE_FROM_LINEAR;
 
-    if (curve && frame->exposure.mode == HS_EXPOSURE_GIVEN && frame->exposure.value > 0)
+    if (light && frame->exposure.mode == HS_EXPOSURE_GIVEN && frame->exposure.value > 0)
         push.values[0] = frame->exposure.value;
     push.values[1] = look->paper_white / 10000;
     // PQ shows what is there; it needs no tone map.
-    push.mode[2] = curve && push.mode[1] != HS_ENCODE_CURVE_PQ ? look->tone : HS_ENCODE_TONE_NONE;
+    push.mode[2] = light && push.mode[1] != HS_ENCODE_CURVE_PQ ? look->tone : HS_ENCODE_TONE_NONE;
     gst_hs_barrier(cmd, slot->result.image.image, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL,
                    HS_OUTPUT_STAGES, HS_OUTPUT_ACCESS, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
                    VK_ACCESS_2_SHADER_SAMPLED_READ_BIT);
@@ -417,6 +413,7 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
         slot->held[used[i]] =
             planes[used[i]].buffer ? gst_buffer_ref(planes[used[i]].buffer) : NULL;
     engine->next = (engine->next + 1) % GST_HS_SLOTS;
+    engine->fresh &= err < 0;
     if (err < 0 || !to_memory)
         return err;
     gst_vulkan_operation_wait(slot->operation);

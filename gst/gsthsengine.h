@@ -35,6 +35,7 @@ struct gst_hs_engine {
     struct hs_model_info info;
     struct hs_stream *stream;
     struct hs_stream_params params;
+    bool fresh; ///< The stream has run no frame yet: the next one has no history.
     struct gst_hs_target target;
     struct gst_hs_encode encode;
     struct gst_hs_views *views;

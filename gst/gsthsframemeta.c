@@ -172,15 +172,10 @@ static void origin_free(GstMeta *meta, GstBuffer *buffer)
 static gboolean origin_transform(GstBuffer *to, GstMeta *meta, GstBuffer *from, GQuark type,
                                  gpointer data)
 {
-    const GstHsOriginMeta *origin = (GstHsOriginMeta *)meta;
-    GstHsOriginMeta *made = gst_hs_origin_meta_add(to);
-
-    (void)from;
+    (void)meta;
     (void)type;
     (void)data;
-    made->number = origin->number;
-    made->model = origin->model;
-    made->source = origin->source ? g_atomic_rc_box_acquire(origin->source) : NULL;
+    gst_hs_origin_meta_copy(to, from);
     return TRUE;
 }
 
@@ -218,4 +213,16 @@ GstHsOriginMeta *gst_hs_origin_meta_add(GstBuffer *buffer)
 GstHsOriginMeta *gst_hs_origin_meta_get(GstBuffer *buffer)
 {
     return (GstHsOriginMeta *)gst_buffer_get_meta(buffer, GST_HS_ORIGIN_META_API_TYPE);
+}
+
+void gst_hs_origin_meta_copy(GstBuffer *to, GstBuffer *from)
+{
+    const GstHsOriginMeta *origin = gst_hs_origin_meta_get(from);
+    GstHsOriginMeta *made = origin ? gst_hs_origin_meta_add(to) : NULL;
+
+    if (!made)
+        return;
+    made->number = origin->number;
+    made->model = origin->model;
+    made->source = origin->source ? g_atomic_rc_box_acquire(origin->source) : NULL;
 }

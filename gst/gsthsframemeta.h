@@ -75,6 +75,8 @@ GType gst_hs_origin_meta_api_get_type(void);
 const GstMetaInfo *gst_hs_origin_meta_get_info(void);
 GstHsOriginMeta *gst_hs_origin_meta_add(GstBuffer *buffer);
 GstHsOriginMeta *gst_hs_origin_meta_get(GstBuffer *buffer);
+/** Gives another buffer the same origin, if there is one. */
+void gst_hs_origin_meta_copy(GstBuffer *to, GstBuffer *from);
 
 /** Sets a plane; takes a reference of its own. */
 void gst_hs_frame_meta_set_plane(GstHsFrameMeta *meta, enum hsio_plane kind,

@@ -24,6 +24,57 @@ GstHsPlane gst_hs_plane_of(GstBuffer *buffer, const struct gst_hs_format *format
     return plane;
 }
 
+bool gst_hs_plane_map(const GstHsPlane *plane, enum hsio_plane kind, GstMapInfo *map,
+                      GError **error)
+{
+    const gsize need = plane->offset + plane->row_bytes * (plane->height - 1) +
+                       plane->pixel_bytes * (plane->width - 1) + gst_hs_format_bytes(plane->format);
+
+    if (!gst_buffer_map(plane->buffer, map, GST_MAP_READ)) {
+        g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+                    "plane %s: the buffer can not be mapped", gst_hs_plane_name(kind));
+        return false;
+    }
+    if (map->size >= need)
+        return true;
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "plane %s: expected %" G_GSIZE_FORMAT
+                " bytes for %ux%u pixels, found %" G_GSIZE_FORMAT
+                ": make format, width and height of the caps fit what the buffers hold",
+                gst_hs_plane_name(kind), need, plane->width, plane->height, map->size);
+    gst_buffer_unmap(plane->buffer, map);
+    return false;
+}
+
+bool gst_hs_plane_to_float(const GstHsPlane *plane, enum hsio_plane kind, GstHsPlane *out,
+                           GError **error)
+{
+    const int channels = hsio_plane_channels(kind);
+    GstMapInfo from, to;
+    float *next;
+
+    if (!gst_hs_plane_map(plane, kind, &from, error))
+        return false;
+    *out = (GstHsPlane){
+        .format = gst_hs_format_float(kind), .width = plane->width, .height = plane->height};
+    out->pixel_bytes = sizeof(float) * (gsize)channels;
+    out->row_bytes = out->pixel_bytes * plane->width;
+    out->buffer = gst_buffer_new_allocate(NULL, out->row_bytes * plane->height, NULL);
+    gst_buffer_map(out->buffer, &to, GST_MAP_WRITE);
+    next = (float *)(void *)to.data;
+    for (guint y = 0; y < plane->height; y++) {
+        for (guint x = 0; x < plane->width; x++) {
+            const guint8 *pixel = gst_hs_plane_pixel(plane, from.data, x, y);
+
+            for (int c = 0; c < channels; c++)
+                *next++ = gst_hs_format_value(pixel, plane->format, c);
+        }
+    }
+    gst_buffer_unmap(out->buffer, &to);
+    gst_buffer_unmap(plane->buffer, &from);
+    return true;
+}
+
 bool gst_hs_picture_make(struct gst_hs_picture *picture, GstVulkanDevice *device, VkFormat format,
                          guint width, guint height, VkImageUsageFlags usage)
 {
@@ -245,6 +296,17 @@ bool gst_hs_readback_plane(struct gst_hs_readback *readback, const struct gst_hs
     if (!image) {
         gst_buffer_ref(plane->buffer);
         return true;
+    }
+    if (image->create_info.extent.width < plane->width ||
+        image->create_info.extent.height < plane->height ||
+        gst_hs_format_bytes(image->create_info.format) != gst_hs_format_bytes(plane->format)) {
+        g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                    "expected an image of %ux%u with %u bytes a pixel, found %ux%u with %u: make "
+                    "format, width and height of the caps fit what the buffers hold",
+                    plane->width, plane->height, gst_hs_format_bytes(plane->format),
+                    image->create_info.extent.width, image->create_info.extent.height,
+                    gst_hs_format_bytes(image->create_info.format));
+        return false;
     }
     if (!readback->operation)
         readback->operation = gst_hs_operation_new(share, error);

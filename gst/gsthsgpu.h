@@ -12,6 +12,24 @@
 /** A plane in a buffer with caps; the reference stays the caller's. */
 GstHsPlane gst_hs_plane_of(GstBuffer *buffer, const struct gst_hs_format *format);
 
+/**
+ * Maps a plane in system memory for reading. An error tells what was expected where the buffer
+ * holds less than the plane.
+ */
+bool gst_hs_plane_map(const GstHsPlane *plane, enum hsio_plane kind, GstMapInfo *map,
+                      GError **error);
+static inline const guint8 *gst_hs_plane_pixel(const GstHsPlane *plane, const guint8 *pixels,
+                                               guint x, guint y)
+{
+    return pixels + plane->offset + y * plane->row_bytes + x * plane->pixel_bytes;
+}
+/**
+ * The plane in system memory as packed 32-bit floats, for integers have no place in files and in
+ * caps of planes. The caller owns the buffer of `*out`.
+ */
+bool gst_hs_plane_to_float(const GstHsPlane *plane, enum hsio_plane kind, GstHsPlane *out,
+                           GError **error);
+
 /** An image of our own with its view. Zeroed: none. */
 struct gst_hs_picture {
     GstMemory *memory;

@@ -4,7 +4,8 @@
  * @title: hsplanedemux
  *
  * Takes one plane out of the frames that carry it. Where the next element takes planes it gets the
- * plane itself, untouched; otherwise a picture of it as RGBA video.
+ * plane itself, untouched, or as floats where it came as integers; otherwise a picture of it as RGBA
+ * video.
  *
  * ## Example launch line
  * |[
@@ -13,8 +14,6 @@
  * ]|
  */
 #include "gsthsplanedemux.h"
-
-#include <string.h>
 
 #include "gsthslog.h"
 
@@ -34,7 +33,8 @@ struct _GstHsPlaneDemux {
     GstHsPlane chosen;           ///< of this form (no buffer), in images or not.
     bool image;
     bool found;     ///< The plane has been there.
-    GQueue waiting; ///< Sticky events that must come behind the first caps.
+    bool refused;   ///< Caps, and an error was posted.
+    GQueue waiting; ///< Events that must come behind the first caps.
 };
 
 G_DEFINE_FINAL_TYPE(GstHsPlaneDemux, gst_hs_plane_demux, GST_TYPE_ELEMENT)
@@ -58,16 +58,16 @@ static GType plane_type(void)
     return type;
 }
 
-/** The caps for a plane at the source pad: itself if that is taken, else video. */
+/** The caps for a plane at the source pad: itself if that is taken, else floats, else video. */
 static GstCaps *choose_caps(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane)
 {
-    const bool image = gst_hs_image_of(plane->buffer);
     GstCaps *allowed = gst_pad_peer_query_caps(self->src, NULL), *caps = NULL;
 
-    if (gst_hs_format_name(plane->format)) {
-        caps = gst_hs_format_caps(kind, plane->format, self->format.linear, (int)plane->width,
-                                  (int)plane->height, self->format.fps_n, self->format.fps_d,
-                                  image ? GST_HS_VULKAN : NULL);
+    for (int converted = !gst_hs_format_name(plane->format); converted < 2 && !caps; converted++) {
+        caps = gst_hs_format_caps(
+            kind, converted ? gst_hs_format_float(kind) : plane->format, self->format.linear,
+            (int)plane->width, (int)plane->height, self->format.fps_n, self->format.fps_d,
+            !converted && gst_hs_image_of(plane->buffer) ? GST_HS_VULKAN : NULL);
         if (!gst_caps_can_intersect(caps, allowed))
             gst_clear_caps(&caps);
     }
@@ -98,30 +98,37 @@ static bool renegotiate(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHs
     return true;
 }
 
-static GstBuffer *paint(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane,
-                        float gain)
+/** The plane in system memory in another form: painted if there is a `gain`, else as floats. */
+static GstBuffer *convert(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane,
+                          const float *gain)
 {
     GError *error = NULL;
     GstMapInfo in, out;
-    GstHsPlane read;
-    GstBuffer *made;
+    GstHsPlane read = {0}, floats = {0};
+    GstBuffer *made = NULL;
 
     if ((gst_hs_image_of(plane->buffer) &&
          !gst_hs_device_ensure(&self->share, GST_ELEMENT(self), &error)) ||
-        !gst_hs_readback_plane(&self->readback, &self->share, plane, &read, &error)) {
-        GST_ELEMENT_ERROR(self, RESOURCE, READ, ("The plane can not be read: %s.", error->message),
-                          (NULL));
-        g_clear_error(&error);
-        return NULL;
+        !gst_hs_readback_plane(&self->readback, &self->share, plane, &read, &error))
+        goto done;
+    if (!gain) {
+        if (gst_hs_plane_to_float(&read, kind, &floats, &error))
+            made = floats.buffer;
+        goto done;
     }
+    if (!gst_hs_plane_map(&read, kind, &in, &error))
+        goto done;
     made = gst_buffer_new_allocate(NULL, 4 * (gsize)plane->width * plane->height, NULL);
-    gst_buffer_map(read.buffer, &in, GST_MAP_READ);
     gst_buffer_map(made, &out, GST_MAP_WRITE);
-    if (in.size >= read.offset + read.row_bytes * read.height)
-        gst_hs_plane_paint(&read, kind, gain, in.data, out.data);
+    gst_hs_plane_paint(&read, kind, *gain, in.data, out.data);
     gst_buffer_unmap(made, &out);
     gst_buffer_unmap(read.buffer, &in);
-    gst_buffer_unref(read.buffer);
+done:
+    gst_clear_buffer(&read.buffer);
+    if (error)
+        GST_ELEMENT_ERROR(self, STREAM, FAILED, ("The plane can not be read: %s.", error->message),
+                          (NULL));
+    g_clear_error(&error);
     return made;
 }
 
@@ -166,6 +173,38 @@ static float gain_of(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsFra
     return meta && meta->has_exposure && meta->exposure > 0 ? meta->exposure : 1;
 }
 
+/** What goes out for the caps: the plane, floats or a picture. */
+static GstBuffer *make(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane,
+                       const GstHsFrameMeta *meta, const GstCaps *caps)
+{
+    const GstStructure *structure = gst_caps_get_structure(caps, 0);
+    const char *own = gst_hs_format_name(plane->format);
+    const float gain = gain_of(self, kind, meta);
+    const bool vulkan = gst_caps_features_contains(gst_caps_get_features(caps, 0), GST_HS_VULKAN);
+
+    if (gst_structure_has_name(structure, "video/x-raw"))
+        return convert(self, kind, plane, &gain);
+    if (own && vulkan == (bool)gst_hs_image_of(plane->buffer) &&
+        !g_strcmp0(own, gst_structure_get_string(structure, "format")))
+        return gst_buffer_copy_region(plane->buffer, GST_BUFFER_COPY_MEMORY, 0, (gsize)-1);
+    return convert(self, kind, plane, NULL);
+}
+
+/** Tells the caps of the plane downstream, if they are new. */
+static void negotiate(GstHsPlaneDemux *self, enum hsio_plane kind, const GstHsPlane *plane)
+{
+    GstCaps *caps =
+        renegotiate(self, kind, plane) ? choose_caps(self, kind, plane) : gst_caps_ref(self->caps);
+
+    if (!self->caps || !gst_caps_is_equal(caps, self->caps)) {
+        gst_pad_push_event(self->src, gst_event_new_caps(caps));
+        gst_caps_replace(&self->caps, caps);
+        while (!g_queue_is_empty(&self->waiting))
+            gst_pad_push_event(self->src, g_queue_pop_head(&self->waiting));
+    }
+    gst_caps_unref(caps);
+}
+
 static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
     GstHsPlaneDemux *self = GST_HS_PLANE_DEMUX(parent);
@@ -174,7 +213,6 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
     GstHsPlane plane = {0};
     enum hsio_plane kind;
     GstBuffer *out;
-    GstCaps *caps;
 
     (void)pad;
     GST_OBJECT_LOCK(self);
@@ -193,22 +231,12 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
         goto done;
     }
     self->found = true;
-    caps = renegotiate(self, kind, &plane) ? choose_caps(self, kind, &plane)
-                                           : gst_caps_ref(self->caps);
-    if (!self->caps || !gst_caps_is_equal(caps, self->caps)) {
-        gst_pad_push_event(self->src, gst_event_new_caps(caps));
-        gst_caps_replace(&self->caps, caps);
-        while (!g_queue_is_empty(&self->waiting))
-            gst_pad_push_event(self->src, g_queue_pop_head(&self->waiting));
-    }
-    if (gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-raw"))
-        out = paint(self, kind, &plane, gain_of(self, kind, meta));
-    else
-        out = gst_buffer_copy_region(plane.buffer, GST_BUFFER_COPY_MEMORY, 0, (gsize)-1);
-    gst_caps_unref(caps);
+    negotiate(self, kind, &plane);
+    out = make(self, kind, &plane, meta, self->caps);
     if (out) {
         gst_buffer_copy_into(out, buffer, GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_FLAGS, 0,
                              (gsize)-1);
+        gst_hs_origin_meta_copy(out, buffer);
         flow = gst_pad_push(self->src, out);
     }
 done:
@@ -216,64 +244,58 @@ done:
     return flow;
 }
 
-static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
+static gboolean take_caps(GstHsPlaneDemux *self, GstEvent *event)
 {
-    GstHsPlaneDemux *self = GST_HS_PLANE_DEMUX(parent);
     GstCaps *caps;
+    char *why;
 
-    if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
-        g_queue_clear_full(&self->waiting, (GDestroyNotify)gst_event_unref);
-    if (!self->caps && GST_EVENT_IS_STICKY(event) && GST_EVENT_TYPE(event) > GST_EVENT_CAPS &&
-        GST_EVENT_TYPE(event) != GST_EVENT_EOS) {
-        g_queue_push_tail(&self->waiting, event);
-        return TRUE;
-    }
-    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
-        return gst_pad_event_default(pad, parent, event);
     gst_event_parse_caps(event, &caps);
     self->has_format = gst_hs_format_parse(&self->format, caps, HSIO_PLANE_COLOR);
     // A new rate or transfer function, too, is told downstream.
     self->chosen = (GstHsPlane){0};
+    why = gst_hs_format_refusal(caps, HSIO_PLANE_COLOR, GST_HS_SIDE_LEAST);
+    // The event comes again with every buffer.
+    if (why && !self->refused)
+        GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("The input can not be taken: %s.", why),
+                          (NULL));
+    self->refused = why;
+    g_free(why);
     gst_event_unref(event);
     return self->has_format;
 }
 
-static gboolean sink_query(GstPad *pad, GstObject *parent, GstQuery *query)
+static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
 {
     GstHsPlaneDemux *self = GST_HS_PLANE_DEMUX(parent);
-    GstCaps *caps, *filter, *narrowed;
+    const GstEventType type = GST_EVENT_TYPE(event);
 
-    if (self->share.device && gst_hs_device_query(&self->share, GST_ELEMENT(self), query))
+    if (type == GST_EVENT_FLUSH_STOP)
+        g_queue_clear_full(&self->waiting, (GDestroyNotify)gst_event_unref);
+    if (!self->caps && type > GST_EVENT_CAPS && type != GST_EVENT_EOS &&
+        (GST_EVENT_IS_STICKY(event) || type == GST_EVENT_GAP)) {
+        g_queue_push_tail(&self->waiting, event);
         return TRUE;
-    if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION)
-        return FALSE;
-    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
-        return gst_pad_query_default(pad, parent, query);
-    // What comes out says nothing about what may come in.
-    gst_query_parse_caps(query, &filter);
-    caps = gst_pad_get_pad_template_caps(pad);
-    if (filter) {
-        narrowed = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-        gst_caps_unref(caps);
-        caps = narrowed;
     }
-    gst_query_set_caps_result(query, caps);
-    gst_caps_unref(caps);
-    return TRUE;
+    return type == GST_EVENT_CAPS ? take_caps(self, event)
+                                  : gst_pad_event_default(pad, parent, event);
 }
 
-static gboolean src_query(GstPad *pad, GstObject *parent, GstQuery *query)
+static gboolean query(GstPad *pad, GstObject *parent, GstQuery *query)
 {
     GstHsPlaneDemux *self = GST_HS_PLANE_DEMUX(parent);
-    GstCaps *caps;
+    const GstQueryType type = GST_QUERY_TYPE(query);
 
     if (self->share.device && gst_hs_device_query(&self->share, GST_ELEMENT(self), query))
         return TRUE;
-    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
+    if (type == GST_QUERY_ALLOCATION && pad == self->sink)
+        return FALSE;
+    // What comes out says nothing about what may come in.
+    if (type == GST_QUERY_CAPS)
+        gst_hs_caps_answer(query, gst_pad_get_pad_template_caps(pad));
+    else if (type == GST_QUERY_ACCEPT_CAPS && pad == self->sink)
+        gst_hs_caps_answer_accept(query, pad);
+    else
         return gst_pad_query_default(pad, parent, query);
-    caps = gst_pad_get_pad_template_caps(pad);
-    gst_query_set_caps_result(query, caps);
-    gst_caps_unref(caps);
     return TRUE;
 }
 
@@ -287,7 +309,7 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange tra
         gst_hs_readback_clear(&self->readback);
         gst_clear_caps(&self->caps);
         g_queue_clear_full(&self->waiting, (GDestroyNotify)gst_event_unref);
-        self->has_format = self->found = false;
+        self->has_format = self->found = self->refused = false;
     } else if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
         gst_hs_device_clear(&self->share);
     }
@@ -337,8 +359,8 @@ static void gst_hs_plane_demux_init(GstHsPlaneDemux *self)
     self->src = gst_pad_new_from_template(gst_element_class_get_pad_template(class, "src"), "src");
     gst_pad_set_chain_function(self->sink, chain);
     gst_pad_set_event_function(self->sink, sink_event);
-    gst_pad_set_query_function(self->sink, sink_query);
-    gst_pad_set_query_function(self->src, src_query);
+    gst_pad_set_query_function(self->sink, query);
+    gst_pad_set_query_function(self->src, query);
     gst_element_add_pad(GST_ELEMENT(self), self->sink);
     gst_element_add_pad(GST_ELEMENT(self), self->src);
 }
@@ -346,7 +368,7 @@ static void gst_hs_plane_demux_init(GstHsPlaneDemux *self)
 static void gst_hs_plane_demux_class_init(GstHsPlaneDemuxClass *class)
 {
     GstElementClass *element = GST_ELEMENT_CLASS(class);
-    GstCaps *in = gst_hs_format_template(HSIO_PLANE_COLOR);
+    GstCaps *in = gst_hs_format_template(HSIO_PLANE_COLOR, GST_HS_SIDE_LEAST);
     GstCaps *out = gst_caps_from_string(
         GST_HS_PLANE_CAPS "(" GST_HS_VULKAN "); " GST_HS_PLANE_CAPS "; video/x-raw, format=RGBA, "
                           "width=[ 1, 16384 ], height=[ 1, 16384 ], "

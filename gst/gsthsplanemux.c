@@ -15,6 +15,8 @@
  */
 #include "gsthsplanemux.h"
 
+#include "gsthssettings.h"
+
 #define GST_CAT_DEFAULT gst_hs_debug
 
 struct _GstHsPlaneMux {
@@ -31,6 +33,11 @@ enum {
     PROP_0,
     PROP_CONVENTION,
     PROP_CONVENTION_CHANGES,
+};
+
+static const gsize fields[] = {
+    [PROP_CONVENTION] = offsetof(GstHsPlaneMux, preset),
+    [PROP_CONVENTION_CHANGES] = offsetof(GstHsPlaneMux, changes),
 };
 
 static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing *pairing,
@@ -59,11 +66,22 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
 static GstFlowReturn update_src_caps(GstAggregator *agg, GstCaps *allowed, GstCaps **caps)
 {
     GstHsPad *pad = gst_hs_aggregator_colour_pad(GST_HS_AGGREGATOR(agg));
+    GstCaps *peer;
+    char *why;
 
     if (!pad->has_format)
         return GST_AGGREGATOR_FLOW_NEED_DATA;
     *caps = gst_caps_intersect(pad->caps, allowed);
-    return GST_FLOW_OK;
+    if (!gst_caps_is_empty(*caps))
+        return GST_FLOW_OK;
+    peer = gst_pad_peer_query_caps(agg->srcpad, NULL);
+    why = gst_hs_caps_mismatch(pad->caps, peer, "put videoscale in front, or render that size");
+    GST_ELEMENT_ERROR(
+        agg, STREAM, FORMAT,
+        ("What is behind %s does not take its colour: %s.", GST_ELEMENT_NAME(agg), why), (NULL));
+    g_free(why);
+    gst_caps_unref(peer);
+    return GST_FLOW_NOT_NEGOTIATED;
 }
 
 static gboolean start(GstAggregator *agg)
@@ -91,17 +109,10 @@ static gboolean start(GstAggregator *agg)
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
     GstHsPlaneMux *self = GST_HS_PLANE_MUX(object);
-    char **to = id == PROP_CONVENTION           ? &self->preset
-                : id == PROP_CONVENTION_CHANGES ? &self->changes
-                                                : NULL;
 
-    if (!to) {
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        return;
-    }
+    (void)spec;
     GST_OBJECT_LOCK(self);
-    g_free(*to);
-    *to = g_value_dup_string(value);
+    gst_hs_settings_set(self, fields[id], value);
     GST_OBJECT_UNLOCK(self);
 }
 
@@ -109,13 +120,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 {
     GstHsPlaneMux *self = GST_HS_PLANE_MUX(object);
 
+    (void)spec;
     GST_OBJECT_LOCK(self);
-    if (id == PROP_CONVENTION)
-        g_value_set_string(value, self->preset);
-    else if (id == PROP_CONVENTION_CHANGES)
-        g_value_set_string(value, self->changes);
-    else
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    gst_hs_settings_get(self, fields[id], value);
     GST_OBJECT_UNLOCK(self);
 }
 
@@ -141,27 +148,25 @@ static void gst_hs_plane_mux_class_init(GstHsPlaneMuxClass *class)
 {
     GObjectClass *object = G_OBJECT_CLASS(class);
     GstAggregatorClass *agg = GST_AGGREGATOR_CLASS(class);
-    const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
     object->set_property = set_property;
     object->get_property = get_property;
     object->finalize = finalize;
-    g_object_class_install_property(
-        object, PROP_CONVENTION,
-        g_param_spec_string("convention", "Convention",
-                            "What the numbers in depth and motion mean: raw (canonical), blender, "
-                            "unreal, unity, godot, fsr, xess, dlss, nss",
-                            "raw", flags));
-    g_object_class_install_property(object, PROP_CONVENTION_CHANGES,
-                                    g_param_spec_string("convention-changes", "Convention changes",
-                                                        "Keys of the convention to change, such as "
-                                                        "\"motion.scale_x=64,motion.bias_x=0.5\"",
-                                                        "", flags));
+    GST_HS_INSTALL(object, PROP_CONVENTION, string, "convention", "Convention",
+                   "What the numbers in depth and motion mean: raw (canonical), blender, unreal, "
+                   "unity, godot, fsr, xess, dlss, nss",
+                   "raw", GST_HS_PROPERTY_FIXED);
+    GST_HS_INSTALL(object, PROP_CONVENTION_CHANGES, string, "convention-changes",
+                   "Convention changes",
+                   "Keys of the convention to change, such as "
+                   "\"motion.scale_x=64,motion.bias_x=0.5\"",
+                   "", GST_HS_PROPERTY_FIXED);
     gst_element_class_set_static_metadata(
         GST_ELEMENT_CLASS(class), "Hindsight plane muxer", "Muxer/Video",
         "Puts depth, motion and further planes onto colour buffers", "The Hindsight authors");
-    gst_hs_aggregator_class_add_templates(GST_HS_AGGREGATOR_CLASS(class),
-                                          gst_hs_format_template(HSIO_PLANE_COLOR));
+    gst_hs_aggregator_class_add_templates(
+        GST_HS_AGGREGATOR_CLASS(class),
+        gst_hs_format_template(HSIO_PLANE_COLOR, GST_HS_SIDE_LEAST));
     GST_HS_AGGREGATOR_CLASS(class)->needs_device = false;
     GST_HS_AGGREGATOR_CLASS(class)->process = process;
     agg->update_src_caps = update_src_caps;

@@ -1,42 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Planes as pictures for people.
 #include <math.h>
-#include <string.h>
 
 #include "gsthsplanedemux.h"
-
-static float value_of(const guint8 *pixel, VkFormat format, int channel)
-{
-    float value;
-    guint16 half;
-
-    switch (format) {
-    case VK_FORMAT_R16_SFLOAT:
-    case VK_FORMAT_R16G16_SFLOAT:
-    case VK_FORMAT_R16G16B16A16_SFLOAT:
-        memcpy(&half, pixel + 2 * channel, sizeof(half));
-        return hsio_half_to_float(half);
-    case VK_FORMAT_R32_SFLOAT:
-    case VK_FORMAT_R32G32_SFLOAT:
-    case VK_FORMAT_R32G32B32A32_SFLOAT:
-        memcpy(&value, pixel + 4 * channel, sizeof(value));
-        return value;
-    case VK_FORMAT_R16_UNORM:
-    case VK_FORMAT_R16G16_UNORM:
-    case VK_FORMAT_R16G16B16A16_UNORM:
-        memcpy(&half, pixel + 2 * channel, sizeof(half));
-        return (float)half / 65535.0f;
-    case VK_FORMAT_B8G8R8A8_UNORM:
-        return (float)pixel[channel < 3 ? 2 - channel : 3] / 255.0f;
-    default:
-        return (float)pixel[channel] / 255.0f;
-    }
-}
-
-static const guint8 *pixel_at(const GstHsPlane *plane, const guint8 *pixels, guint x, guint y)
-{
-    return pixels + plane->offset + y * plane->row_bytes + x * plane->pixel_bytes;
-}
 
 static guint8 code(float value)
 {
@@ -52,7 +18,8 @@ static void find_range(const GstHsPlane *plane, const guint8 *pixels, int channe
     for (guint y = 0; y < plane->height; y++) {
         for (guint x = 0; x < plane->width; x++) {
             for (int c = 0; c < channels; c++) {
-                float v = value_of(pixel_at(plane, pixels, x, y), plane->format, c);
+                float v =
+                    gst_hs_format_value(gst_hs_plane_pixel(plane, pixels, x, y), plane->format, c);
 
                 // Renderers write large numbers where there is nothing.
                 if (!isfinite(v) || fabsf(v) > 1e9f)
@@ -83,11 +50,11 @@ void gst_hs_plane_paint(const GstHsPlane *plane, enum hsio_plane kind, float gai
 
     for (guint y = 0; y < plane->height; y++) {
         for (guint x = 0; x < plane->width; x++, rgba += 4) {
-            const guint8 *pixel = pixel_at(plane, pixels, x, y);
+            const guint8 *pixel = gst_hs_plane_pixel(plane, pixels, x, y);
             float v[3] = {0, 0, 0};
 
             for (int c = 0; c < MIN(channels, 3); c++)
-                v[c] = value_of(pixel, plane->format, c);
+                v[c] = gst_hs_format_value(pixel, plane->format, c);
             if (channels == 1) {
                 // Near is bright; the logarithm keeps what is close apart.
                 bool deep = kind == HSIO_PLANE_DEPTH && low > 0;

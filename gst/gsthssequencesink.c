@@ -4,7 +4,7 @@
  * @title: hssequencesink
  *
  * Writes one file per frame: EXR with half or 32-bit float, PNG, or raw floats, by the end of
- * location. Frames that come from hssequencesrc keep their numbers, and in EXR their windows and
+ * location, of colour or of one plane from hsplanedemux. Frames that come from hssequencesrc keep their numbers, and in EXR their windows and
  * attributes.
  *
  * ## Example launch line
@@ -17,101 +17,91 @@
 
 #include <string.h>
 
+#include "hsframe.h"
+
 #define GST_CAT_DEFAULT gst_hs_debug
-
-enum depth {
-    DEPTH_AUTO,
-    DEPTH_HALF,
-    DEPTH_FLOAT,
-};
-
-#define CURVE_AUTO -1
-
-struct settings {
-    char *location;
-    gint64 start_number;
-    int depth, curve, png_bits;
-    bool alpha, planes;
-};
-
-struct _GstHsSequenceSink {
-    GstBaseSink parent;
-    struct gst_hs_log log;
-    struct gst_hs_device share;
-    struct gst_hs_readback readback;
-    struct settings settings; ///< Under the object lock.
-    // While started:
-    struct hsio_pattern pattern;
-    bool png;
-    struct gst_hs_format format;
-    guint64 written;
-};
 
 G_DEFINE_FINAL_TYPE(GstHsSequenceSink, gst_hs_sequence_sink, GST_TYPE_BASE_SINK)
 
-enum {
-    PROP_0,
-    PROP_LOCATION,
-    PROP_START_NUMBER,
-    PROP_DEPTH,
-    PROP_CURVE,
-    PROP_PNG_BITS,
-    PROP_ALPHA,
-    PROP_PLANES,
-};
-
-static GType depth_type(void)
+enum gst_hs_sink_kind gst_hs_sink_kind_of(const char *location, enum hsio_format *raw)
 {
-    static gsize type;
-    static const GEnumValue values[] = {
-        {DEPTH_AUTO, "As the buffers are", "auto"},
-        {DEPTH_HALF, "16-bit float", "half"},
-        {DEPTH_FLOAT, "32-bit float", "float"},
-        {0, NULL, NULL},
-    };
+    const char *dot = location ? strrchr(location, '.') : NULL;
+    const int format = dot ? hsio_format_from_name(dot + 1) : HSIO_FORMAT_NATIVE;
 
-    if (g_once_init_enter(&type))
-        g_once_init_leave(&type, g_enum_register_static("GstHsSequenceSinkDepth", values));
-    return type;
+    if (!dot)
+        return GST_HS_SINK_UNKNOWN;
+    if (!g_ascii_strcasecmp(dot, ".png"))
+        return GST_HS_SINK_PNG;
+    if (!g_ascii_strcasecmp(dot, ".exr"))
+        return GST_HS_SINK_EXR;
+    *raw = (enum hsio_format)format;
+    return format > HSIO_FORMAT_NATIVE ? GST_HS_SINK_RAW : GST_HS_SINK_UNKNOWN;
 }
 
-static GType curve_type(void)
-{
-    static gsize type;
-    static const GEnumValue values[] = {
-        {CURVE_AUTO, "srgb for linear colour, none for display-referred", "auto"},
-        {HSIO_CURVE_NONE, "Values as they are, cut to 0..1", "none"},
-        {HSIO_CURVE_SRGB, "Linear to sRGB", "srgb"},
-        {HSIO_CURVE_METRIC, "(x / (1 + x)) ^ (1 / 2.2)", "metric"},
-        {0, NULL, NULL},
-    };
+#define SIDES "width=[ 1, 16384 ], height=[ 1, 16384 ]"
 
-    if (g_once_init_enter(&type))
-        g_once_init_leave(&type, g_enum_register_static("GstHsSequenceSinkCurve", values));
-    return type;
+static void append_plane(GString *text, enum hsio_plane plane, const char *formats)
+{
+    for (int vulkan = 0; vulkan < 2; vulkan++)
+        g_string_append_printf(text, "%s%s%s, kind=%s, format={ %s }, " SIDES,
+                               text->len ? "; " : "", GST_HS_PLANE_CAPS,
+                               vulkan ? "(" GST_HS_VULKAN ")" : "", gst_hs_plane_name(plane),
+                               formats);
 }
 
-static gboolean start(GstBaseSink *base)
+/** What goes into files of a kind. */
+static GstCaps *caps_of(enum gst_hs_sink_kind kind, enum hsio_format raw)
 {
-    GstHsSequenceSink *self = GST_HS_SEQUENCE_SINK(base);
+    static const char *const floats[] = {
+        [1] = "r16f, r32f", [2] = "rg16f, rg32f", [4] = "rgba16f, rgba32f"};
+    GString *text = g_string_new(NULL);
+    GstCaps *caps;
+
+    for (int i = 0; i < HSIO_PLANE_COUNT; i++) {
+        const int channels = hsio_plane_channels((enum hsio_plane)i);
+
+        if (kind == GST_HS_SINK_RAW && channels == hsio_format_channels(raw))
+            append_plane(text, (enum hsio_plane)i, hsio_format_name(raw));
+        else if (kind != GST_HS_SINK_RAW && (kind != GST_HS_SINK_PNG || i == HSIO_PLANE_COLOR))
+            append_plane(text, (enum hsio_plane)i, floats[channels]);
+    }
+    if (kind == GST_HS_SINK_PNG || kind == GST_HS_SINK_UNKNOWN)
+        g_string_append(text, "; video/x-raw, format={ RGBA, BGRA, RGBA64_LE }, " SIDES);
+    caps = gst_caps_from_string(text->str);
+    g_string_free(text, TRUE);
+    return caps;
+}
+
+/** From READY on, where location may still be set; start() is called before. */
+static bool begin(GstHsSequenceSink *self)
+{
     const char *location = self->settings.location;
+    enum hsio_format raw;
     int err;
 
     if (!location || !*location) {
         GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND,
                           ("No files are named: set location, for example to out.%%04d.exr."),
                           (NULL));
-        return FALSE;
+        return false;
     }
     err = hsio_pattern_parse(&self->pattern, location, &self->log.log);
     if (err < 0) {
         gst_hs_log_post(&self->log, GST_ELEMENT(self), err, "location can not be used");
-        return FALSE;
+        return false;
     }
-    const gsize length = strlen(location);
-    self->png = length >= 4 && !g_ascii_strcasecmp(location + length - 4, ".png");
+    self->kind = gst_hs_sink_kind_of(location, &raw);
+    if (self->kind == GST_HS_SINK_UNKNOWN) {
+        GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
+                          ("Expected a location that ends in .exr, .png or a raw format such as "
+                           ".rgba16f, found %s: change location.",
+                           location),
+                          (NULL));
+        return false;
+    }
     self->written = 0;
-    return TRUE;
+    self->refused = false;
+    return true;
 }
 
 static gboolean stop(GstBaseSink *base)
@@ -122,20 +112,69 @@ static gboolean stop(GstBaseSink *base)
     return TRUE;
 }
 
+/** Only what the files can hold, so that neighbours choose it. */
+static GstCaps *get_caps(GstBaseSink *base, GstCaps *filter)
+{
+    GstHsSequenceSink *self = GST_HS_SEQUENCE_SINK(base);
+    enum hsio_format raw = HSIO_FORMAT_NATIVE;
+    enum gst_hs_sink_kind kind;
+
+    GST_OBJECT_LOCK(self);
+    kind = gst_hs_sink_kind_of(self->settings.location, &raw);
+    GST_OBJECT_UNLOCK(self);
+    return gst_hs_caps_filter(caps_of(kind, raw), filter);
+}
+
+/** What the files of this run hold, in words. */
+static const char *expected(const GstHsSequenceSink *self)
+{
+    if (self->kind == GST_HS_SINK_EXR)
+        return "a plane of floats (" GST_HS_PLANE_CAPS ")";
+    if (self->kind == GST_HS_SINK_PNG)
+        return "colour as floats, or video/x-raw in RGBA, BGRA or RGBA64_LE";
+    return "a plane of floats (" GST_HS_PLANE_CAPS ") in the format that location ends in";
+}
+
+/** Why the frames can not be written; NULL: they can. g_free() it. */
+static char *refusal(GstHsSequenceSink *self, GstCaps *caps)
+{
+    const char *name = gst_structure_get_string(gst_caps_get_structure(caps, 0), "kind");
+    const int plane = name ? hsio_plane_from_name(name) : HSIO_PLANE_COLOR;
+    GstCaps *taken;
+    char *text = NULL;
+
+    if (plane < 0)
+        return g_strdup_printf("there is no plane %s", name);
+    text = gst_hs_format_refusal(caps, (enum hsio_plane)plane, GST_HS_SIDE_LEAST);
+    if (text)
+        return text;
+    gst_hs_format_parse(&self->format, caps, (enum hsio_plane)plane);
+    taken = get_caps(GST_BASE_SINK(self), NULL);
+    if (!gst_caps_can_intersect(caps, taken))
+        text = gst_info_strdup_printf("expected %s, found %" GST_PTR_FORMAT
+                                      ": change the end of location (video goes into .png, planes "
+                                      "into .exr), or what is in front",
+                                      expected(self), (void *)caps);
+    gst_caps_unref(taken);
+    return text;
+}
+
 static gboolean set_caps(GstBaseSink *base, GstCaps *caps)
 {
     GstHsSequenceSink *self = GST_HS_SEQUENCE_SINK(base);
+    char *why;
 
-    if (!gst_hs_format_parse(&self->format, caps, HSIO_PLANE_COLOR))
+    // The event comes again with every buffer; to tell it again may stall the application.
+    if (self->refused)
         return FALSE;
-    if (self->format.video && !self->png) {
-        GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE,
-                          ("Display-referred video goes into PNG only: name location *.png, or "
-                           "leave out what converts to video/x-raw."),
-                          (NULL));
-        return FALSE;
-    }
-    return TRUE;
+    why = refusal(self, caps);
+    if (!why)
+        return TRUE;
+    self->refused = true;
+    GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE,
+                      ("%s can not hold the frames: %s.", self->settings.location, why), (NULL));
+    g_free(why);
+    return FALSE;
 }
 
 static gboolean query(GstBaseSink *base, GstQuery *query)
@@ -145,37 +184,11 @@ static gboolean query(GstBaseSink *base, GstQuery *query)
     // Only passes on what it has: files by themselves need no device.
     if (self->share.device && gst_hs_device_query(&self->share, GST_ELEMENT(self), query))
         return TRUE;
+    if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+        gst_hs_caps_answer_accept(query, base->sinkpad);
+        return TRUE;
+    }
     return GST_BASE_SINK_CLASS(gst_hs_sequence_sink_parent_class)->query(base, query);
-}
-
-/** Integer video as floats of 0 to 1, which PNG rounds back to the same codes. */
-static bool video_to_float(GstHsSequenceSink *self, GstBuffer *buffer, GBytes **floats)
-{
-    static const int rgba[] = {0, 1, 2, 3}, bgra[] = {2, 1, 0, 3};
-    const GstVideoInfo *info = &self->format.info;
-    const int *order = info->finfo->format == GST_VIDEO_FORMAT_BGRA ? bgra : rgba;
-    const bool wide = info->finfo->format == GST_VIDEO_FORMAT_RGBA64_LE;
-    float *out = g_new(float, 4 * (gsize)info->width * (gsize)info->height), *to = out;
-    GstVideoFrame frame;
-
-    if (!gst_video_frame_map(&frame, info, buffer, GST_MAP_READ)) {
-        g_free(out);
-        return false;
-    }
-    for (int y = 0; y < info->height; y++) {
-        const guint8 *row = (const guint8 *)GST_VIDEO_FRAME_PLANE_DATA(&frame, 0) +
-                            (gsize)y * (gsize)GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
-
-        for (int i = 0; i < 4 * info->width; i++) {
-            const int at = i / 4 * 4 + order[i % 4];
-
-            *to++ =
-                wide ? (float)GST_READ_UINT16_LE(row + 2 * at) / 65535.0f : (float)row[at] / 255.0f;
-        }
-    }
-    gst_video_frame_unmap(&frame);
-    *floats = g_bytes_new_take(out, 4 * sizeof(float) * (gsize)info->width * (gsize)info->height);
-    return true;
 }
 
 static int channel_count(const char *channels)
@@ -191,7 +204,6 @@ static int channel_count(const char *channels)
 struct mapped {
     GstBuffer *buffer;
     GstMapInfo map;
-    GBytes *floats;
 };
 
 static void unmap(struct mapped *mapped)
@@ -199,55 +211,67 @@ static void unmap(struct mapped *mapped)
     if (mapped->buffer)
         gst_buffer_unmap(mapped->buffer, &mapped->map);
     gst_clear_buffer(&mapped->buffer);
-    g_clear_pointer(&mapped->floats, g_bytes_unref);
 }
 
 static int map_plane(GstHsSequenceSink *self, enum hsio_plane kind, const GstHsPlane *plane,
                      struct mapped *mapped, struct hsio_write_plane *write)
 {
+    GstHsPlane read = {0}, floats = {0};
     GError *error = NULL;
-    GstHsPlane read;
 
     if (gst_hs_image_of(plane->buffer) &&
         !gst_hs_device_ensure(&self->share, GST_ELEMENT(self), &error))
         goto error;
     if (!gst_hs_readback_plane(&self->readback, &self->share, plane, &read, &error))
         goto error;
-    *write = (struct hsio_write_plane){.plane = kind, .row_bytes = read.row_bytes};
-    if (kind == HSIO_PLANE_COLOR && self->format.video) {
-        bool done = video_to_float(self, read.buffer, &mapped->floats);
-
+    // Integers: PNG rounds them back to the same codes.
+    if (!gst_hs_format_name(read.format)) {
+        if (!gst_hs_plane_to_float(&read, kind, &floats, &error))
+            goto error;
         gst_buffer_unref(read.buffer);
-        if (!done)
-            return HS_ERR_INTERNAL;
-        write->format = HSIO_FORMAT_RGBA32F;
-        write->row_bytes = 0;
-        write->data = g_bytes_get_data(mapped->floats, NULL);
-        return 0;
+        read = floats;
     }
-    write->format = gst_hs_format_to_file(read.format);
-    if (write->format == HSIO_FORMAT_NATIVE ||
-        !gst_buffer_map(read.buffer, &mapped->map, GST_MAP_READ)) {
-        gst_buffer_unref(read.buffer);
-        hs_log_message(&self->log.log, HS_LOG_ERROR, "plane %s has no format that files have",
-                       gst_hs_plane_name(kind));
-        return HS_ERR_UNSUPPORTED;
-    }
+    if (!gst_hs_plane_map(&read, kind, &mapped->map, &error))
+        goto error;
     mapped->buffer = read.buffer;
-    if (mapped->map.size < read.offset + read.row_bytes * read.height) {
-        hs_log_message(&self->log.log, HS_LOG_ERROR,
-                       "the buffer of plane %s is smaller than its caps say",
-                       gst_hs_plane_name(kind));
-        return HS_ERR_INVALID;
-    }
-    write->data = mapped->map.data + read.offset;
+    *write = (struct hsio_write_plane){
+        .plane = kind,
+        .format = gst_hs_format_to_file(read.format),
+        .data = mapped->map.data + read.offset,
+        .row_bytes = read.row_bytes,
+    };
     write->store_float =
         hsio_format_bytes(write->format) / (gsize)hsio_format_channels(write->format) == 4;
     return 0;
 error:
+    gst_clear_buffer(&read.buffer);
     hs_log_message(&self->log.log, HS_LOG_ERROR, "%s", error->message);
     g_clear_error(&error);
-    return HS_ERR_INTERNAL;
+    return HS_ERR_INVALID;
+}
+
+static struct hsio_write_options make_options(GstHsSequenceSink *self,
+                                              const GstHsOriginMeta *origin,
+                                              const struct hsio_attribute attributes[2])
+{
+    const struct gst_hs_sequence_sink_settings *s = &self->settings;
+    GstHsSource *source = origin ? origin->source : NULL;
+    struct hsio_write_options options = {
+        .png_bits = s->png_bits,
+        .curve = s->curve != GST_HS_SINK_CURVE_AUTO ? (enum hsio_curve)s->curve
+                 : self->format.linear              ? HSIO_CURVE_SRGB
+                                                    : HSIO_CURVE_NONE,
+        .png_alpha = s->alpha,
+        .attributes = attributes,
+        .attribute_count = origin && origin->model ? 2 : 0,
+    };
+
+    if (source) {
+        options.source = source->frame;
+        options.png_alpha |=
+            channel_count(hsio_frame_info(source->frame)->planes[HSIO_PLANE_COLOR].channels) > 3;
+    }
+    return options;
 }
 
 static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buffer)
@@ -255,42 +279,21 @@ static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buff
     const GstHsFrameMeta *meta = gst_hs_frame_meta_get(buffer);
     const GstHsOriginMeta *origin = gst_hs_origin_meta_get(buffer);
     GstHsSource *source = origin ? origin->source : NULL;
-    const bool linear = self->format.linear;
     const struct hsio_attribute attributes[] = {
         {"hindsight:version", hs_version_string()},
         {"hindsight:model", origin ? origin->model : NULL},
     };
-    struct hsio_write_options options = {
-        .png_bits = self->settings.png_bits,
-        .curve = self->settings.curve != CURVE_AUTO ? (enum hsio_curve)self->settings.curve
-                 : linear                           ? HSIO_CURVE_SRGB
-                                                    : HSIO_CURVE_NONE,
-        .png_alpha = self->settings.alpha,
-        .attributes = attributes,
-        .attribute_count = origin && origin->model ? 2 : 0,
-    };
+    const struct hsio_write_options options = make_options(self, origin, attributes);
+    const GstHsPlane whole = gst_hs_plane_of(buffer, &self->format);
     struct hsio_write_plane writes[HSIO_PLANE_COUNT];
     struct mapped mapped[HSIO_PLANE_COUNT] = {0};
-    GstHsPlane colour = {
-        .buffer = buffer,
-        .format = self->format.format,
-        .width = (guint)self->format.width,
-        .height = (guint)self->format.height,
-        .row_bytes = (gsize)self->format.width * gst_hs_format_bytes(self->format.format),
-    };
-    int count = 0, err;
+    int count = 1, err = map_plane(self, self->format.kind, &whole, &mapped[0], &writes[0]);
 
-    if (source) {
-        options.source = source->frame;
-        options.png_alpha |=
-            channel_count(hsio_frame_info(source->frame)->planes[HSIO_PLANE_COLOR].channels) > 3;
-    }
-    err = map_plane(self, HSIO_PLANE_COLOR, &colour, &mapped[0], &writes[0]);
-    if (!err && self->settings.depth != DEPTH_AUTO)
-        writes[0].store_float = self->settings.depth == DEPTH_FLOAT;
-    count++;
+    if (!err && self->settings.depth != GST_HS_SINK_DEPTH_AUTO)
+        writes[0].store_float = self->settings.depth == GST_HS_SINK_DEPTH_FLOAT;
     for (int i = HSIO_PLANE_COLOR + 1; !err && i < HSIO_PLANE_COUNT; i++) {
-        if (!self->settings.planes || self->png || !meta || !meta->planes[i].buffer)
+        if (!self->settings.planes || self->kind != GST_HS_SINK_EXR || !meta ||
+            !meta->planes[i].buffer)
             continue;
         err = map_plane(self, (enum hsio_plane)i, &meta->planes[i], &mapped[count], &writes[count]);
         count++;
@@ -305,6 +308,24 @@ static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buff
     for (int i = 0; i < count; i++)
         unmap(&mapped[i]);
     return err;
+}
+
+/** Errors: a file is there that is to stay. */
+static int check_place(GstHsSequenceSink *self, const char *path, GstBuffer *buffer)
+{
+    const GstHsOriginMeta *origin = gst_hs_origin_meta_get(buffer);
+
+    if (origin && origin->source && hsframe_reads(hsio_frame_info(origin->source->frame), path)) {
+        hs_log_message(&self->log.log, HS_LOG_ERROR,
+                       "it would replace its own input; choose another location");
+        return HS_ERR_INVALID;
+    }
+    if (!self->settings.overwrite && g_file_test(path, G_FILE_TEST_EXISTS)) {
+        hs_log_message(&self->log.log, HS_LOG_ERROR,
+                       "it is there already; set overwrite=true, or choose another location");
+        return HS_ERR_INVALID;
+    }
+    return 0;
 }
 
 static GstFlowReturn render(GstBaseSink *base, GstBuffer *buffer)
@@ -324,6 +345,8 @@ static GstFlowReturn render(GstBaseSink *base, GstBuffer *buffer)
         return GST_FLOW_ERROR;
     }
     if (!err)
+        err = check_place(self, path, buffer);
+    if (!err)
         err = write_file(self, path, buffer);
     if (err < 0) {
         what = g_strdup_printf("%s can not be written", path);
@@ -336,77 +359,6 @@ static GstFlowReturn render(GstBaseSink *base, GstBuffer *buffer)
     return GST_FLOW_OK;
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-    GstHsSequenceSink *self = GST_HS_SEQUENCE_SINK(object);
-    struct settings *s = &self->settings;
-
-    GST_OBJECT_LOCK(self);
-    switch (id) {
-    case PROP_LOCATION:
-        g_free(s->location);
-        s->location = g_value_dup_string(value);
-        break;
-    case PROP_START_NUMBER:
-        s->start_number = g_value_get_int64(value);
-        break;
-    case PROP_DEPTH:
-        s->depth = g_value_get_enum(value);
-        break;
-    case PROP_CURVE:
-        s->curve = g_value_get_enum(value);
-        break;
-    case PROP_PNG_BITS:
-        s->png_bits = g_value_get_int(value) > 8 ? 16 : 8;
-        break;
-    case PROP_ALPHA:
-        s->alpha = g_value_get_boolean(value);
-        break;
-    case PROP_PLANES:
-        s->planes = g_value_get_boolean(value);
-        break;
-    default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        break;
-    }
-    GST_OBJECT_UNLOCK(self);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-    GstHsSequenceSink *self = GST_HS_SEQUENCE_SINK(object);
-    struct settings *s = &self->settings;
-
-    GST_OBJECT_LOCK(self);
-    switch (id) {
-    case PROP_LOCATION:
-        g_value_set_string(value, s->location);
-        break;
-    case PROP_START_NUMBER:
-        g_value_set_int64(value, s->start_number);
-        break;
-    case PROP_DEPTH:
-        g_value_set_enum(value, s->depth);
-        break;
-    case PROP_CURVE:
-        g_value_set_enum(value, s->curve);
-        break;
-    case PROP_PNG_BITS:
-        g_value_set_int(value, s->png_bits);
-        break;
-    case PROP_ALPHA:
-        g_value_set_boolean(value, s->alpha);
-        break;
-    case PROP_PLANES:
-        g_value_set_boolean(value, s->planes);
-        break;
-    default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        break;
-    }
-    GST_OBJECT_UNLOCK(self);
-}
-
 static void set_context(GstElement *element, GstContext *context)
 {
     gst_hs_device_set_context(&GST_HS_SEQUENCE_SINK(element)->share, element, context);
@@ -415,9 +367,12 @@ static void set_context(GstElement *element, GstContext *context)
 
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
 {
-    GstStateChangeReturn result =
-        GST_ELEMENT_CLASS(gst_hs_sequence_sink_parent_class)->change_state(element, transition);
+    GstStateChangeReturn result;
 
+    if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !begin(GST_HS_SEQUENCE_SINK(element)))
+        return GST_STATE_CHANGE_FAILURE;
+    result =
+        GST_ELEMENT_CLASS(gst_hs_sequence_sink_parent_class)->change_state(element, transition);
     if (transition == GST_STATE_CHANGE_READY_TO_NULL)
         gst_hs_device_clear(&GST_HS_SEQUENCE_SINK(element)->share);
     return result;
@@ -437,54 +392,20 @@ static void gst_hs_sequence_sink_init(GstHsSequenceSink *self)
 {
     gst_hs_log_init(&self->log, self);
     gst_hs_device_init(&self->share);
-    self->settings = (struct settings){.curve = CURVE_AUTO, .png_bits = 8};
+    self->settings = (struct gst_hs_sequence_sink_settings){
+        .curve = GST_HS_SINK_CURVE_AUTO, .png_bits = 8, .overwrite = true};
     // Files are written as fast as frames come.
     gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
-}
-
-static void install_properties(GObjectClass *class)
-{
-    const GParamFlags fixed = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
-#define INSTALL(id, kind, ...) \
-    g_object_class_install_property(class, id, g_param_spec_##kind(__VA_ARGS__))
-    INSTALL(PROP_LOCATION, string, "location", "Location",
-            "File names with a place for the number, such as out.%04d.exr or out.####.png; the end "
-            "tells the kind: .exr, .png, or the name of a raw format such as .rgba16f",
-            NULL, fixed);
-    INSTALL(PROP_START_NUMBER, int64, "start-number", "Start number",
-            "Number of the first frame if the frames have none of their own", G_MININT32,
-            G_MAXINT32, 0, fixed);
-    INSTALL(PROP_DEPTH, enum, "depth", "Depth", "Storage of EXR colour", depth_type(), DEPTH_AUTO,
-            fixed);
-    INSTALL(PROP_CURVE, enum, "curve", "Curve", "From floats to PNG codes", curve_type(),
-            CURVE_AUTO, fixed);
-    INSTALL(PROP_PNG_BITS, int, "png-bits", "PNG bits", "Bits of a PNG channel, 8 or 16", 8, 16, 8,
-            fixed);
-    INSTALL(PROP_ALPHA, boolean, "alpha", "Alpha",
-            "Write the alpha channel into PNG even where the source files have none", FALSE, fixed);
-    INSTALL(PROP_PLANES, boolean, "planes", "Planes",
-            "Write the planes that travel with the colour into the same EXR", FALSE, fixed);
-#undef INSTALL
-    gst_type_mark_as_plugin_api(depth_type(), 0);
-    gst_type_mark_as_plugin_api(curve_type(), 0);
 }
 
 static void gst_hs_sequence_sink_class_init(GstHsSequenceSinkClass *class)
 {
     GstElementClass *element = GST_ELEMENT_CLASS(class);
     GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(class);
-    GstCaps *caps = gst_caps_from_string(
-        GST_HS_PLANE_CAPS ", kind=color, format={ rgba16f, rgba32f }, width=[ 1, 16384 ], "
-                          "height=[ 1, 16384 ]; " GST_HS_PLANE_CAPS "(" GST_HS_VULKAN "), "
-                          "kind=color, format={ rgba16f, rgba32f }, width=[ 1, 16384 ], "
-                          "height=[ 1, 16384 ]; video/x-raw, format={ RGBA, BGRA, RGBA64_LE }, "
-                          "width=[ 1, 16384 ], height=[ 1, 16384 ]");
+    GstCaps *caps = caps_of(GST_HS_SINK_UNKNOWN, HSIO_FORMAT_NATIVE);
 
-    G_OBJECT_CLASS(class)->set_property = set_property;
-    G_OBJECT_CLASS(class)->get_property = get_property;
     G_OBJECT_CLASS(class)->finalize = finalize;
-    install_properties(G_OBJECT_CLASS(class));
+    gst_hs_sequence_sink_class_init_properties(G_OBJECT_CLASS(class));
     gst_element_class_set_static_metadata(element, "Hindsight sequence sink", "Sink/File/Video",
                                           "Writes EXR, PNG and raw sequences",
                                           "The Hindsight authors");
@@ -493,8 +414,8 @@ static void gst_hs_sequence_sink_class_init(GstHsSequenceSinkClass *class)
     gst_caps_unref(caps);
     element->set_context = set_context;
     element->change_state = change_state;
-    sink->start = start;
     sink->stop = stop;
+    sink->get_caps = get_caps;
     sink->set_caps = set_caps;
     sink->query = query;
     sink->render = render;

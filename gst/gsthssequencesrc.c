@@ -117,8 +117,7 @@ static gboolean start(GstBaseSrc *base)
     self->sequence = gst_hs_sequence_new(sequence);
     hsio_sequence_info(sequence, &self->info);
     self->step = settings->step > 1 ? settings->step : 1;
-    self->fps_n = settings->fps_n;
-    self->fps_d = settings->fps_d;
+    self->rate = settings->rate;
     self->next = 0;
     self->round = 0;
     self->cut = false;
@@ -149,18 +148,13 @@ static guint64 place_count(GstHsSequenceSrc *self)
     return (guint64)((self->info.last - self->info.first) / self->step) + 1;
 }
 
-static GstClockTime time_of(GstHsSequenceSrc *self, guint64 place)
-{
-    return gst_util_uint64_scale(place, GST_SECOND * (guint64)self->fps_d, (guint64)self->fps_n);
-}
-
 static bool set_caps(GstHsSequenceSrc *self, const struct hsio_frame_info *info)
 {
     const struct hsio_plane_info *colour = &info->planes[HSIO_PLANE_COLOR];
     GstCaps *caps =
         gst_hs_format_caps(HSIO_PLANE_COLOR, hsframe_vk_format(colour->format),
                            info->convention->color.transfer != HSIO_TRANSFER_DISPLAY, colour->width,
-                           colour->height, self->fps_n, self->fps_d, NULL);
+                           colour->height, self->rate.n, self->rate.d, NULL);
     bool done = true;
 
     if (!self->caps || !gst_caps_is_equal(caps, self->caps)) {
@@ -327,10 +321,10 @@ static GstFlowReturn create(GstPushSrc *base, GstBuffer **out)
     if (flow != GST_FLOW_OK)
         return flow;
     place = place_of(self, self->next) + self->round * place_count(self);
-    GST_BUFFER_PTS(*out) = time_of(self, place);
-    GST_BUFFER_DURATION(*out) = time_of(self, place + 1) - GST_BUFFER_PTS(*out);
-    GST_BUFFER_OFFSET(*out) = place;
-    GST_BUFFER_OFFSET_END(*out) = place + 1;
+    if (!gst_hs_frame_stamp(GST_ELEMENT(self), *out, place, &self->rate)) {
+        gst_clear_buffer(out);
+        return GST_FLOW_ERROR;
+    }
     if (self->cut)
         GST_BUFFER_FLAG_SET(*out, GST_BUFFER_FLAG_DISCONT);
     self->cut = false;
@@ -347,16 +341,8 @@ static gboolean is_seekable(GstBaseSrc *base)
 static gboolean do_seek(GstBaseSrc *base, GstSegment *segment)
 {
     GstHsSequenceSrc *self = GST_HS_SEQUENCE_SRC(base);
-    guint64 place;
+    guint64 place = gst_hs_frame_at(segment->position, &self->rate);
 
-    // History knows one direction only.
-    if (segment->rate < 0)
-        return FALSE;
-    place = gst_util_uint64_scale(segment->position, (guint64)self->fps_n,
-                                  GST_SECOND * (guint64)self->fps_d);
-    // Times are rounded down, so that of a frame itself may lie just ahead of it.
-    if (time_of(self, place + 1) <= segment->position)
-        place++;
     self->round = place / place_count(self);
     if (self->round && !self->settings.loop)
         self->round = 0;
@@ -373,15 +359,16 @@ static gboolean do_seek(GstBaseSrc *base, GstSegment *segment)
 static gboolean query(GstBaseSrc *base, GstQuery *query)
 {
     GstHsSequenceSrc *self = GST_HS_SEQUENCE_SRC(base);
+    GstClockTime duration;
     GstFormat format;
 
     if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION && self->sequence) {
         gst_query_parse_duration(query, &format, NULL);
-        if (format == GST_FORMAT_TIME && !self->settings.loop) {
-            gst_query_set_duration(query, format, (gint64)time_of(self, place_count(self)));
-            return TRUE;
-        }
-        return FALSE;
+        duration = gst_hs_frame_time(place_count(self), &self->rate);
+        if (format != GST_FORMAT_TIME || self->settings.loop || !GST_CLOCK_TIME_IS_VALID(duration))
+            return FALSE;
+        gst_query_set_duration(query, format, (gint64)duration);
+        return TRUE;
     }
     return GST_BASE_SRC_CLASS(gst_hs_sequence_src_parent_class)->query(base, query);
 }
@@ -417,8 +404,7 @@ static void gst_hs_sequence_src_init(GstHsSequenceSrc *self)
         .start = GST_HS_NO_FRAME,
         .stop = GST_HS_NO_FRAME,
         .step = 1,
-        .fps_n = 24,
-        .fps_d = 1,
+        .rate = {24, 1},
     };
     gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
@@ -440,6 +426,7 @@ static void gst_hs_sequence_src_class_init(GstHsSequenceSrcClass *class)
     gst_element_class_add_pad_template(
         element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
     gst_caps_unref(caps);
+    gst_hs_source_class_init_seeks(src);
     src->start = start;
     src->stop = stop;
     src->is_seekable = is_seekable;

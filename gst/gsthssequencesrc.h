@@ -2,10 +2,9 @@
 #ifndef GST_HS_SEQUENCE_SRC_H
 #define GST_HS_SEQUENCE_SRC_H
 
-#include <gst/base/gstpushsrc.h>
-
 #include "gsthsframemeta.h"
 #include "gsthslog.h"
+#include "gsthssource.h"
 
 G_BEGIN_DECLS
 
@@ -19,7 +18,7 @@ struct gst_hs_sequence_src_settings {
     char *location, *preset, *changes, *layer, *planes;
     gint64 start, stop, step;
     int missing;
-    int fps_n, fps_d;
+    struct gst_hs_rate rate;
     bool loop;
 };
 
@@ -32,7 +31,7 @@ struct _GstHsSequenceSrc {
     GstHsConvention *convention; ///< Of the frame before; most share one.
     struct hsio_sequence_info info;
     gint64 step;
-    int fps_n, fps_d;
+    struct gst_hs_rate rate;
     int next;
     guint64 round; ///< How often the sequence has been through.
     bool cut;      ///< The next frame follows something else than its predecessor.

@@ -268,12 +268,6 @@ static void fill_meta(GstHsTestSrc *self, const struct frame *frame, GstBuffer *
     }
 }
 
-static GstClockTime time_of(GstHsTestSrc *self, guint64 frame)
-{
-    return gst_util_uint64_scale(frame, GST_SECOND * (guint64)self->now.fps_d,
-                                 (guint64)self->now.fps_n);
-}
-
 static GstFlowReturn create(GstPushSrc *base, GstBuffer **out)
 {
     GstHsTestSrc *self = GST_HS_TEST_SRC(base);
@@ -297,10 +291,11 @@ static GstFlowReturn create(GstPushSrc *base, GstBuffer **out)
     gst_clear_buffer(&frame.planes[HSIO_PLANE_COLOR].buffer);
     *out = gst_buffer_make_writable(*out);
     fill_meta(self, &frame, *out);
-    GST_BUFFER_PTS(*out) = time_of(self, self->next);
-    GST_BUFFER_DURATION(*out) = time_of(self, self->next + 1) - GST_BUFFER_PTS(*out);
-    GST_BUFFER_OFFSET(*out) = self->next;
-    GST_BUFFER_OFFSET_END(*out) = self->next + 1;
+    if (!gst_hs_frame_stamp(GST_ELEMENT(self), *out, self->next, &self->now.rate)) {
+        gst_clear_buffer(out);
+        flow = GST_FLOW_ERROR;
+        goto done;
+    }
     self->next++;
 done:
     clear_frame(&frame);
@@ -310,25 +305,20 @@ done:
 static GstCaps *make_caps(const struct gst_hs_test_src_settings *settings, bool vulkan)
 {
     return gst_hs_format_caps(HSIO_PLANE_COLOR, outputs[0].format, true, (int)settings->width,
-                              (int)settings->height, settings->fps_n, settings->fps_d,
+                              (int)settings->height, settings->rate.n, settings->rate.d,
                               vulkan ? GST_HS_VULKAN : NULL);
 }
 
 static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
     GstHsTestSrc *self = GST_HS_TEST_SRC(base);
-    GstCaps *caps, *narrowed;
+    GstCaps *caps;
 
     GST_OBJECT_LOCK(self);
     caps = make_caps(&self->settings, true);
     gst_caps_append(caps, make_caps(&self->settings, false));
     GST_OBJECT_UNLOCK(self);
-    if (filter) {
-        narrowed = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-        gst_caps_unref(caps);
-        caps = narrowed;
-    }
-    return caps;
+    return gst_hs_caps_filter(caps, filter);
 }
 
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
@@ -355,13 +345,7 @@ static gboolean do_seek(GstBaseSrc *base, GstSegment *segment)
 {
     GstHsTestSrc *self = GST_HS_TEST_SRC(base);
 
-    if (segment->rate < 0)
-        return FALSE;
-    self->next = gst_util_uint64_scale(segment->position, (guint64)self->now.fps_n,
-                                       GST_SECOND * (guint64)self->now.fps_d);
-    // Times are rounded down, so that of a frame itself may lie just ahead of it.
-    if (time_of(self, self->next + 1) <= segment->position)
-        self->next++;
+    self->next = gst_hs_frame_at(segment->position, &self->now.rate);
     return TRUE;
 }
 
@@ -419,8 +403,7 @@ static void gst_hs_test_src_init(GstHsTestSrc *self)
         .seed = 1,
         .width = 320,
         .height = 180,
-        .fps_n = 24,
-        .fps_d = 1,
+        .rate = {24, 1},
         .clip_frames = 48,
         .spp = 4,
         .jitter = true,
@@ -451,6 +434,7 @@ static void gst_hs_test_src_class_init(GstHsTestSrcClass *class)
     gst_caps_unref(caps);
     element->set_context = set_context;
     element->change_state = change_state;
+    gst_hs_source_class_init_seeks(src);
     src->start = start;
     src->stop = stop;
     src->get_caps = get_caps;

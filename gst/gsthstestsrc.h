@@ -2,9 +2,8 @@
 #ifndef GST_HS_TEST_SRC_H
 #define GST_HS_TEST_SRC_H
 
-#include <gst/base/gstpushsrc.h>
-
 #include "gsthsgpu.h"
+#include "gsthssource.h"
 #include "hsscenes.h"
 
 G_BEGIN_DECLS
@@ -19,7 +18,7 @@ struct gst_hs_test_src_settings {
     char *pattern;
     guint64 seed;
     guint width, height, clip_frames, spp;
-    int fps_n, fps_d;
+    struct gst_hs_rate rate;
     int mode; ///< enum hs_scenes_mode
     bool jitter, still, planes, live;
     double speed;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "gsthspool.h"
+#include "gsthssource.h"
 #include "hsmodel.h"
 
 #define GST_CAT_DEFAULT gst_hs_debug
@@ -161,7 +162,7 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
     GstFlowReturn flow = GST_FLOW_OK;
     GstBuffer *buffer = NULL;
     int policy, err;
-    bool late;
+    bool late, fresh;
 
     describe(self, pairing, &info);
     GST_OBJECT_LOCK(self);
@@ -174,6 +175,7 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
     look = self->settings.look;
     policy = self->settings.missing;
     GST_OBJECT_UNLOCK(self);
+    fresh = self->engine.fresh;
     if (!check_missing(self, pairing, policy))
         return GST_FLOW_ERROR;
     late = is_late(self, pairing);
@@ -192,7 +194,7 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
     GST_OBJECT_LOCK(self);
     self->settings.reset = false;
     self->stats.frames++;
-    self->stats.resets += info.reset || options.reset;
+    self->stats.resets += info.reset || options.reset || fresh;
     self->stats.missing += pairing->missing != 0;
     GST_OBJECT_UNLOCK(self);
     // History went on; only what nobody would see is left out.
@@ -275,6 +277,10 @@ static gboolean src_event(GstAggregator *agg, GstEvent *event)
     GstClockTimeDiff jitter;
     GstClockTime time;
 
+    if (gst_hs_seek_is_backward(event)) {
+        gst_event_unref(event);
+        return FALSE;
+    }
     if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
         gst_event_parse_qos(event, NULL, NULL, &jitter, &time);
         GST_OBJECT_LOCK(self);
@@ -332,6 +338,7 @@ static void gst_hs_upscale_class_init(GstHsUpscaleClass *class)
     gst_element_class_set_static_metadata(
         element, "Hindsight upscaler", "Filter/Effect/Video/Scaler",
         "Temporal super-resolution of rendered sequences on Vulkan", "The Hindsight authors");
+    GST_HS_AGGREGATOR_CLASS(class)->least_side = GST_HS_SIDE_LEAST_ENGINE;
     gst_hs_aggregator_class_add_templates(GST_HS_AGGREGATOR_CLASS(class),
                                           gst_hs_upscale_source_template());
     GST_HS_AGGREGATOR_CLASS(class)->process = process;

@@ -24,15 +24,19 @@ GstCaps *gst_hs_upscale_source_template(void)
 void gst_hs_upscale_output_size(GstHsUpscale *self, const struct gst_hs_format *colour, int *width,
                                 int *height)
 {
+    double across, down;
+
     GST_OBJECT_LOCK(self);
-    if (self->settings.width && self->settings.height) {
-        *width = (int)self->settings.width;
-        *height = (int)self->settings.height;
-    } else {
-        *width = (int)lround(colour->width * self->settings.scale);
-        *height = (int)lround(colour->height * self->settings.scale);
-    }
+    across = self->settings.width ? (double)self->settings.width / colour->width : 0;
+    down = self->settings.height ? (double)self->settings.height / colour->height : 0;
+    // A side that is not given follows the other one.
+    if (!across)
+        across = down ? down : self->settings.scale;
+    if (!down)
+        down = across;
     GST_OBJECT_UNLOCK(self);
+    *width = (int)lround(colour->width * across);
+    *height = (int)lround(colour->height * down);
 }
 
 /** Fields that all video of one output have in common, with the curves that a format may have. */
@@ -61,21 +65,57 @@ static void append_video(GstCaps *caps, const struct gst_hs_format *colour, int 
     gst_caps_append(caps, one);
 }
 
+/**
+ * The colorimetry of display-referred colour, as RGB or as the Y'CbCr of limited range that encoders
+ * take. NULL: there is no way. g_free() it.
+ */
+static char *own_colorimetry(const struct gst_hs_format *colour, bool encoder)
+{
+    GstVideoColorimetry own = {GST_VIDEO_COLOR_RANGE_0_255, GST_VIDEO_COLOR_MATRIX_RGB,
+                               GST_VIDEO_TRANSFER_SRGB, GST_VIDEO_COLOR_PRIMARIES_BT709};
+
+    if (colour->video)
+        own = colour->info.colorimetry;
+    if (!encoder) {
+        char *text = gst_video_colorimetry_to_string(&own);
+
+        return text ? text : g_strdup("sRGB");
+    }
+    if (own.range == GST_VIDEO_COLOR_RANGE_16_235)
+        return NULL;
+    own.range = GST_VIDEO_COLOR_RANGE_16_235;
+    switch (own.primaries) {
+    case GST_VIDEO_COLOR_PRIMARIES_BT2020:
+        own.matrix = GST_VIDEO_COLOR_MATRIX_BT2020;
+        break;
+    case GST_VIDEO_COLOR_PRIMARIES_BT470BG:
+    case GST_VIDEO_COLOR_PRIMARIES_SMPTE170M:
+        own.matrix = GST_VIDEO_COLOR_MATRIX_BT601;
+        break;
+    default:
+        own.matrix = GST_VIDEO_COLOR_MATRIX_BT709;
+        break;
+    }
+    return gst_video_colorimetry_to_string(&own);
+}
+
+/** Whether BT.709 can be made of display-referred colour: other curve, same primaries. */
+static bool is_srgb(const struct gst_hs_format *colour)
+{
+    return !colour->video || gst_video_colorimetry_matches(&colour->info.colorimetry, "sRGB");
+}
+
 static void append_videos(GstCaps *caps, const struct gst_hs_format *colour, int width, int height,
                           bool image)
 {
     static const char *const srgb[] = {"sRGB", NULL};
     static const char *const deep[] = {"sRGB", "bt2100-pq", NULL};
     static const char *const encoder[] = {"bt709", "bt2100-pq", NULL};
-    char *own = NULL;
-    const char *same[2] = {NULL, NULL};
     const bool linear = colour->linear;
+    char *own = own_colorimetry(colour, false), *coded = own_colorimetry(colour, true);
+    const char *const same[] = {own, NULL};
+    const char *const same_coded[] = {coded, is_srgb(colour) ? "bt709" : NULL, NULL};
 
-    // What is display-referred stays as it is.
-    if (!linear)
-        own = colour->video ? gst_video_colorimetry_to_string(&colour->info.colorimetry)
-                            : g_strdup("sRGB");
-    same[0] = own ? own : "sRGB";
     if (image) {
         append_video(caps, colour, width, height, "RGBA", linear ? srgb : same, GST_HS_VULKAN);
         append_video(caps, colour, width, height, "BGRA", linear ? srgb : same, GST_HS_VULKAN);
@@ -84,10 +124,12 @@ static void append_videos(GstCaps *caps, const struct gst_hs_format *colour, int
         append_video(caps, colour, width, height, "BGRA", linear ? srgb : same, NULL);
         append_video(caps, colour, width, height, "RGBA64_LE", linear ? deep : same, NULL);
         append_video(caps, colour, width, height, "RGB10A2_LE", linear ? deep : same, NULL);
-        if (linear)
-            append_video(caps, colour, width, height, "P010_10LE", encoder, NULL);
+        if (linear || coded)
+            append_video(caps, colour, width, height, "P010_10LE", linear ? encoder : same_coded,
+                         NULL);
     }
     g_free(own);
+    g_free(coded);
 }
 
 /** All that can come out for this colour, what is best first. */
@@ -121,13 +163,15 @@ static bool check_size(GstHsUpscale *self, const struct gst_hs_format *colour)
     gst_hs_upscale_output_size(self, colour, &width, &height);
     if (width >= colour->width && height >= colour->height &&
         width <= ratio * (colour->width + 1) && height <= ratio * (colour->height + 1) &&
-        colour->width >= 16 && colour->height >= 16 && width <= 16384 && height <= 16384)
+        width <= GST_HS_SIDE_MOST && height <= GST_HS_SIDE_MOST)
         return true;
     GST_ELEMENT_ERROR(
         self, STREAM, FORMAT,
-        ("%dx%d can not become %dx%d: the ratio must be 1 to %g and sizes 16 to 16384; "
-         "set scale, or output-width and output-height.",
-         colour->width, colour->height, width, height, ratio),
+        ("Expected an output of %dx%d to %dx%d for an input of %dx%d (a ratio of 1 to %g, at most "
+         "%d a side), found %dx%d: set scale, or output-width and output-height.",
+         colour->width, colour->height, MIN((int)(ratio * colour->width), GST_HS_SIDE_MOST),
+         MIN((int)(ratio * colour->height), GST_HS_SIDE_MOST), colour->width, colour->height, ratio,
+         GST_HS_SIDE_MOST, width, height),
         (NULL));
     return false;
 }
@@ -136,7 +180,8 @@ static GstFlowReturn update_src_caps(GstAggregator *agg, GstCaps *allowed, GstCa
 {
     GstHsUpscale *self = GST_HS_UPSCALE(agg);
     const struct gst_hs_format *colour = gst_hs_aggregator_colour(GST_HS_AGGREGATOR(agg));
-    GstCaps *own;
+    GstCaps *own, *peer;
+    char *why;
 
     if (!colour)
         return GST_AGGREGATOR_FLOW_NEED_DATA;
@@ -144,14 +189,19 @@ static GstFlowReturn update_src_caps(GstAggregator *agg, GstCaps *allowed, GstCa
         return GST_FLOW_NOT_NEGOTIATED;
     own = possible(self, colour);
     *caps = gst_caps_intersect_full(own, allowed, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(own);
-    if (!gst_caps_is_empty(*caps))
+    if (!gst_caps_is_empty(*caps)) {
+        gst_caps_unref(own);
         return GST_FLOW_OK;
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("What is behind %s takes none of its output formats; see the src pad "
-                       "template in gst-inspect-1.0 hsupscale, and put videoconvert behind it.",
-                       GST_ELEMENT_NAME(self)),
-                      ("allowed: %" GST_PTR_FORMAT, (void *)allowed));
+    }
+    peer = gst_pad_peer_query_caps(agg->srcpad, NULL);
+    why = gst_hs_caps_mismatch(own, peer, "set scale, or output-width and output-height");
+    GST_ELEMENT_ERROR(
+        self, STREAM, FORMAT,
+        ("What is behind %s does not take what it makes: %s.", GST_ELEMENT_NAME(self), why),
+        (NULL));
+    g_free(why);
+    gst_caps_unref(peer);
+    gst_caps_unref(own);
     return GST_FLOW_NOT_NEGOTIATED;
 }
 

@@ -2,6 +2,8 @@
 // Properties of hsupscale.
 #include "gsthsupscale.h"
 
+#include "gsthssettings.h"
+
 enum {
     PROP_0,
     PROP_MODEL,
@@ -77,68 +79,32 @@ static GstStructure *make_stats(GstHsUpscale *self)
         gst_hs_device_extended(gst_hs_aggregator_device(GST_HS_AGGREGATOR(self))), NULL);
 }
 
-static void set_text(char **to, const GValue *value)
-{
-    g_free(*to);
-    *to = g_value_dup_string(value);
-}
+/** Where the properties are in the settings. */
+static const gsize fields[] = {
+    [PROP_MODEL] = offsetof(struct gst_hs_upscale_settings, model),
+    [PROP_PATH] = offsetof(struct gst_hs_upscale_settings, path),
+    [PROP_SCALE] = offsetof(struct gst_hs_upscale_settings, scale),
+    [PROP_OUTPUT_WIDTH] = offsetof(struct gst_hs_upscale_settings, width),
+    [PROP_OUTPUT_HEIGHT] = offsetof(struct gst_hs_upscale_settings, height),
+    [PROP_CONVENTION] = offsetof(struct gst_hs_upscale_settings, preset),
+    [PROP_CONVENTION_CHANGES] = offsetof(struct gst_hs_upscale_settings, changes),
+    [PROP_TONE_MAP] = offsetof(struct gst_hs_upscale_settings, look.tone),
+    [PROP_PAPER_WHITE] = offsetof(struct gst_hs_upscale_settings, look.paper_white),
+    [PROP_AUTO_EXPOSURE] = offsetof(struct gst_hs_upscale_settings, auto_exposure),
+    [PROP_EXPOSURE] = offsetof(struct gst_hs_upscale_settings, exposure),
+    [PROP_SHARPNESS] = offsetof(struct gst_hs_upscale_settings, sharpness),
+    [PROP_RESET] = offsetof(struct gst_hs_upscale_settings, reset),
+    [PROP_MISSING] = offsetof(struct gst_hs_upscale_settings, missing),
+    [PROP_QOS] = offsetof(struct gst_hs_upscale_settings, qos),
+};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
     GstHsUpscale *self = GST_HS_UPSCALE(object);
-    struct gst_hs_upscale_settings *s = &self->settings;
 
+    (void)spec;
     GST_OBJECT_LOCK(self);
-    switch (id) {
-    case PROP_MODEL:
-        set_text(&s->model, value);
-        break;
-    case PROP_PATH:
-        s->path = g_value_get_enum(value);
-        break;
-    case PROP_SCALE:
-        s->scale = g_value_get_double(value);
-        break;
-    case PROP_OUTPUT_WIDTH:
-        s->width = g_value_get_uint(value);
-        break;
-    case PROP_OUTPUT_HEIGHT:
-        s->height = g_value_get_uint(value);
-        break;
-    case PROP_CONVENTION:
-        set_text(&s->preset, value);
-        break;
-    case PROP_CONVENTION_CHANGES:
-        set_text(&s->changes, value);
-        break;
-    case PROP_TONE_MAP:
-        s->look.tone = g_value_get_enum(value);
-        break;
-    case PROP_PAPER_WHITE:
-        s->look.paper_white = g_value_get_float(value);
-        break;
-    case PROP_AUTO_EXPOSURE:
-        s->auto_exposure = g_value_get_boolean(value);
-        break;
-    case PROP_EXPOSURE:
-        s->exposure = g_value_get_float(value);
-        break;
-    case PROP_SHARPNESS:
-        s->sharpness = g_value_get_float(value);
-        break;
-    case PROP_RESET:
-        s->reset = g_value_get_boolean(value);
-        break;
-    case PROP_MISSING:
-        s->missing = g_value_get_enum(value);
-        break;
-    case PROP_QOS:
-        s->qos = g_value_get_boolean(value);
-        break;
-    default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        break;
-    }
+    gst_hs_settings_set(&self->settings, fields[id], value);
     GST_OBJECT_UNLOCK(self);
     if (id == PROP_SCALE || id == PROP_OUTPUT_WIDTH || id == PROP_OUTPUT_HEIGHT)
         gst_pad_mark_reconfigure(GST_AGGREGATOR(self)->srcpad);
@@ -147,125 +113,82 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
     GstHsUpscale *self = GST_HS_UPSCALE(object);
-    struct gst_hs_upscale_settings *s = &self->settings;
 
+    (void)spec;
     GST_OBJECT_LOCK(self);
-    switch (id) {
-    case PROP_MODEL:
-        g_value_set_string(value, s->model);
-        break;
-    case PROP_PATH:
-        g_value_set_enum(value, s->path);
-        break;
-    case PROP_SCALE:
-        g_value_set_double(value, s->scale);
-        break;
-    case PROP_OUTPUT_WIDTH:
-        g_value_set_uint(value, s->width);
-        break;
-    case PROP_OUTPUT_HEIGHT:
-        g_value_set_uint(value, s->height);
-        break;
-    case PROP_CONVENTION:
-        g_value_set_string(value, s->preset);
-        break;
-    case PROP_CONVENTION_CHANGES:
-        g_value_set_string(value, s->changes);
-        break;
-    case PROP_TONE_MAP:
-        g_value_set_enum(value, s->look.tone);
-        break;
-    case PROP_PAPER_WHITE:
-        g_value_set_float(value, s->look.paper_white);
-        break;
-    case PROP_AUTO_EXPOSURE:
-        g_value_set_boolean(value, s->auto_exposure);
-        break;
-    case PROP_EXPOSURE:
-        g_value_set_float(value, s->exposure);
-        break;
-    case PROP_SHARPNESS:
-        g_value_set_float(value, s->sharpness);
-        break;
-    case PROP_RESET:
-        g_value_set_boolean(value, s->reset);
-        break;
-    case PROP_MISSING:
-        g_value_set_enum(value, s->missing);
-        break;
-    case PROP_QOS:
-        g_value_set_boolean(value, s->qos);
-        break;
-    case PROP_STATS:
+    if (id == PROP_STATS)
         g_value_take_boxed(value, make_stats(self));
-        break;
-    default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        break;
-    }
+    else
+        gst_hs_settings_get(&self->settings, fields[id], value);
     GST_OBJECT_UNLOCK(self);
 }
 
 void gst_hs_upscale_class_init_properties(GObjectClass *class)
 {
-    const GParamFlags fixed = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-    const GParamFlags live = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+    const GParamFlags fixed = GST_HS_PROPERTY_FIXED;
+    const GParamFlags live = GST_HS_PROPERTY_LIVE;
 
     class->set_property = set_property;
     class->get_property = get_property;
-#define INSTALL(id, kind, ...) \
-    g_object_class_install_property(class, id, g_param_spec_##kind(__VA_ARGS__))
-    INSTALL(PROP_MODEL, string, "model", "Model",
-            "Preset to run: taau (weight-free temporal accumulation), quality or best (with a "
-            "network); a model file; or auto: quality where its file is found, else taau",
-            "auto", fixed);
-    INSTALL(PROP_PATH, enum, "path", "Path",
-            "Arithmetic of the model; one that the device lacks falls back with a log line",
-            path_type(), HS_PATH_AUTO, fixed);
-    INSTALL(PROP_SCALE, double, "scale", "Scale",
-            "Output size over render size, unless output-width and output-height are set", 1, 3, 2,
-            live);
-    INSTALL(PROP_OUTPUT_WIDTH, uint, "output-width", "Output width",
-            "Fixed output width in pixels, 16 to 16384; the render size may then change at any "
-            "time (dynamic resolution). 0: by scale",
-            0, 16384, 0, live);
-    INSTALL(PROP_OUTPUT_HEIGHT, uint, "output-height", "Output height",
-            "Fixed output height in pixels, 16 to 16384. 0: by scale", 0, 16384, 0, live);
-    INSTALL(PROP_CONVENTION, string, "convention", "Convention",
-            "What the numbers in depth and motion mean for frames that do not say it themselves: "
-            "raw (canonical), blender, unreal, unity, godot, fsr, xess, dlss, nss",
-            "raw", fixed);
-    INSTALL(PROP_CONVENTION_CHANGES, string, "convention-changes", "Convention changes",
-            "Keys of the convention to change, such as "
-            "\"motion.scale_x=64,motion.bias_x=0.5\"",
-            "", fixed);
-    INSTALL(PROP_TONE_MAP, enum, "tone-map", "Tone map",
-            "From scene-linear colour to a display-referred output", tone_type(),
-            HS_ENCODE_TONE_NONE, live);
-    INSTALL(PROP_PAPER_WHITE, float, "paper-white", "Paper white",
-            "Brightness of linear 1.0 in BT.2100 PQ outputs, nits", 1, 10000, 203, live);
-    INSTALL(PROP_AUTO_EXPOSURE, boolean, "auto-exposure", "Automatic exposure",
-            "Measure the exposure that the model works with, even where the frame tells one", FALSE,
-            live);
-    INSTALL(PROP_EXPOSURE, float, "exposure", "Exposure",
-            "Factor that brings linear colour to normal brightness, also in display-ready outputs. "
-            "0: the frame's own; without one it is measured for the model only",
-            0, 1e8f, 0, live);
-    INSTALL(PROP_SHARPNESS, float, "sharpness", "Sharpness",
-            "Sharpening of the output, 0 (off) to 1. -1: the frame's own, else 0", -1, 1, -1, live);
-    INSTALL(PROP_RESET, boolean, "reset", "Reset",
-            "Makes the next frame a cut: history begins anew. Returns to false by itself", FALSE,
-            live);
-    INSTALL(PROP_MISSING, enum, "missing-planes", "Missing planes",
-            "What to do when a linked plane has no buffer for a frame", missing_type(),
-            GST_HS_MISSING_IGNORE, live);
-    INSTALL(PROP_QOS, boolean, "qos", "QoS",
-            "Leave out what would come too late for the sink; history goes on", TRUE, live);
-    INSTALL(PROP_STATS, boxed, "stats", "Statistics",
-            "Frames, resets, dropped frames, frames with missing planes, model, matrix arithmetic, "
-            "own device",
-            GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-#undef INSTALL
+    GST_HS_INSTALL(class, PROP_MODEL, string, "model", "Model",
+                   "Preset to run: taau (weight-free temporal accumulation), quality or best (with "
+                   "a network); "
+                   "a model file; or auto: quality where its file is found, else taau",
+                   "auto", fixed);
+    GST_HS_INSTALL(class, PROP_PATH, enum, "path", "Path",
+                   "Arithmetic of the model; one that the device lacks falls back with a log line",
+                   path_type(), HS_PATH_AUTO, fixed);
+    GST_HS_INSTALL(class, PROP_SCALE, double, "scale", "Scale",
+                   "Output size over render size, unless output-width and output-height are set", 1,
+                   3, 2, live);
+    GST_HS_INSTALL(
+        class, PROP_OUTPUT_WIDTH, uint, "output-width", "Output width",
+        "Fixed output width in pixels, 16 to 16384. With output-height the render size may change "
+        "at any time (dynamic resolution). 0: follows the height, else the scale",
+        0, 16384, 0, live);
+    GST_HS_INSTALL(
+        class, PROP_OUTPUT_HEIGHT, uint, "output-height", "Output height",
+        "Fixed output height in pixels, 16 to 16384. 0: follows the width, else the scale", 0,
+        16384, 0, live);
+    GST_HS_INSTALL(
+        class, PROP_CONVENTION, string, "convention", "Convention",
+        "What the numbers in depth and motion mean for frames that do not say it themselves: "
+        "raw (canonical), blender, unreal, unity, godot, fsr, xess, dlss, nss",
+        "raw", fixed);
+    GST_HS_INSTALL(class, PROP_CONVENTION_CHANGES, string, "convention-changes",
+                   "Convention changes",
+                   "Keys of the convention to change, such as "
+                   "\"motion.scale_x=64,motion.bias_x=0.5\"",
+                   "", fixed);
+    GST_HS_INSTALL(class, PROP_TONE_MAP, enum, "tone-map", "Tone map",
+                   "From scene-linear colour to a display-referred output", tone_type(),
+                   HS_ENCODE_TONE_NONE, live);
+    GST_HS_INSTALL(class, PROP_PAPER_WHITE, float, "paper-white", "Paper white",
+                   "Brightness of linear 1.0 in BT.2100 PQ outputs, nits", 1, 10000, 203, live);
+    GST_HS_INSTALL(class, PROP_AUTO_EXPOSURE, boolean, "auto-exposure", "Automatic exposure",
+                   "Measure the exposure that the model works with, even where the frame tells one",
+                   FALSE, live);
+    GST_HS_INSTALL(
+        class, PROP_EXPOSURE, float, "exposure", "Exposure",
+        "Factor that brings linear colour to normal brightness, also in display-ready outputs. "
+        "0: the frame's own; without one it is measured for the model only",
+        0, 1e8f, 0, live);
+    GST_HS_INSTALL(class, PROP_SHARPNESS, float, "sharpness", "Sharpness",
+                   "Sharpening of the output, 0 (off) to 1. -1: the frame's own, else 0", -1, 1, -1,
+                   live);
+    GST_HS_INSTALL(class, PROP_RESET, boolean, "reset", "Reset",
+                   "Makes the next frame a cut: history begins anew. Returns to false by itself",
+                   FALSE, live);
+    GST_HS_INSTALL(class, PROP_MISSING, enum, "missing-planes", "Missing planes",
+                   "What to do when a linked plane has no buffer for a frame", missing_type(),
+                   GST_HS_MISSING_IGNORE, live);
+    GST_HS_INSTALL(class, PROP_QOS, boolean, "qos", "QoS",
+                   "Leave out what would come too late for the sink; history goes on", TRUE, live);
+    GST_HS_INSTALL(
+        class, PROP_STATS, boxed, "stats", "Statistics",
+        "Frames, resets, dropped frames, frames with missing planes, model, matrix arithmetic, "
+        "own device",
+        GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
     gst_type_mark_as_plugin_api(path_type(), 0);
     gst_type_mark_as_plugin_api(tone_type(), 0);
     gst_type_mark_as_plugin_api(missing_type(), 0);

@@ -5,7 +5,7 @@
 // Reads: picture [output] RGBA float, alpha premultiplied. Writes: an image of 8 bits, or packed
 // words of a layout in interface (alpha straight). Grid: one thread a pixel, for P010 one for 2x2,
 // 8x8. Precision: f32.
-// Source: curves of IEC 61966-2-1, ITU-R BT.709 and SMPTE ST 2084; matrices of BT.709 and BT.2020;
+// Source: curves of IEC 61966-2-1, ITU-R BT.709 and SMPTE ST 2084; primaries of BT.709 and BT.2020;
 // the ACES curve is the fit by Narkowicz (2015).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -59,11 +59,19 @@ vec3 curve(vec3 c)
     return clamp(c, 0.0, 1.0);
 }
 
+vec3 from_srgb(vec3 c)
+{
+    c = clamp(c, 0.0, 1.0);
+    return mix(pow((c + 0.055) / 1.055, vec3(2.4)), c / 12.92, lessThanEqual(c, vec3(0.04045)));
+}
+
 vec4 encoded(ivec2 p)
 {
     const vec4 c = texelFetch(picture, min(p, push.size.xy - 1), 0);
     const float a = clamp(c.a, 0.0, 1.0);
-    const vec3 straight = a > 0.0 ? c.rgb / a : c.rgb;
+    vec3 straight = a > 0.0 ? c.rgb / a : c.rgb;
+    if (push.mode.w == HS_ENCODE_FROM_SRGB)
+        straight = from_srgb(straight);
     return vec4(curve(tone(max(straight * push.values.x, 0.0))), a);
 }
 
@@ -76,8 +84,7 @@ uint unorm(float x, float scale)
 // Luma and colour differences of one pixel, 10 bits of limited range in the upper bits of 16.
 uvec3 ycc(vec3 c)
 {
-    const bool wide = push.mode.y == HS_ENCODE_CURVE_PQ;
-    const float kr = wide ? 0.2627 : 0.2126, kb = wide ? 0.0593 : 0.0722;
+    const float kr = push.values.z, kb = push.values.w;
     const float y = kr * c.r + (1.0 - kr - kb) * c.g + kb * c.b;
     const vec2 d = vec2((c.b - y) / (2.0 - 2.0 * kb), (c.r - y) / (2.0 - 2.0 * kr));
     return uvec3(uint(64.5 + 876.0 * y), uvec2(512.5 + 896.0 * d)) << 6;

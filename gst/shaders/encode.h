@@ -16,6 +16,11 @@
 #define HS_ENCODE_CURVE_BT709 2
 #define HS_ENCODE_CURVE_PQ 3
 
+/* What the picture holds. */
+#define HS_ENCODE_FROM_LINEAR 0
+#define HS_ENCODE_FROM_CODES 1 /* display-referred, with the curve of the result */
+#define HS_ENCODE_FROM_SRGB 2
+
 /* From scene-linear to display-linear. */
 #define HS_ENCODE_TONE_NONE 0
 #define HS_ENCODE_TONE_REINHARD 1
@@ -33,8 +38,8 @@
 struct hs_encode_push {
     HS_ENCODE_IVEC4(
         size); /* width, height, 32-bit words of a row, first word of the chroma plane */
-    HS_ENCODE_IVEC4(mode);  /* layout, curve, tone map, 0 */
-    HS_ENCODE_VEC4(values); /* gain, nits of 1.0 divided by 10000, 0, 0 */
+    HS_ENCODE_IVEC4(mode);  /* layout, curve, tone map, what the picture holds */
+    HS_ENCODE_VEC4(values); /* gain, nits of 1.0 divided by 10000, weights of red and blue in luma */
 };
 
 #endif

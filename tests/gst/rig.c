@@ -198,3 +198,69 @@ char *rig_error(GstBus *bus)
     }
     return text;
 }
+
+void rig_require_error(GstBus *bus, const char *part)
+{
+    char *text = rig_error(bus);
+
+    REQUIRE_MSG(text, "no error was posted; expected one with: %s", part);
+    REQUIRE_MSG(strstr(text, part), "expected: %s; found: %s", part, text);
+    g_free(text);
+}
+
+GstEvent *rig_event(GstHarness *harness, GstEventType type)
+{
+    for (;;) {
+        GstEvent *event = gst_harness_pull_event(harness);
+
+        REQUIRE_MSG(event, "no event %s came", gst_event_type_get_name(type));
+        if (GST_EVENT_TYPE(event) == type)
+            return event;
+        gst_event_unref(event);
+    }
+}
+
+void rig_run_until(GstElement *pipeline, GstMessageType type)
+{
+    GstBus *bus = gst_element_get_bus(pipeline);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, 30 * GST_SECOND, type | GST_MESSAGE_ERROR);
+
+    REQUIRE(message);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        GError *error;
+
+        gst_message_parse_error(message, &error, NULL);
+        REQUIRE_MSG(false, "%s", error->message);
+    }
+    gst_message_unref(message);
+    gst_object_unref(bus);
+}
+
+void rig_run(const char *text)
+{
+    GstElement *pipeline = gst_parse_launch(text, NULL);
+
+    REQUIRE_MSG(pipeline, "%s", text);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    rig_run_until(pipeline, GST_MESSAGE_EOS);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+}
+
+void rig_require_failure(const char *text, const char *part)
+{
+    GstElement *pipeline = gst_parse_launch(text, NULL);
+    GstBus *bus;
+    char *error;
+
+    REQUIRE(pipeline);
+    bus = gst_element_get_bus(pipeline);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    error = rig_error(bus);
+    REQUIRE_MSG(error && strstr(error, part), "%s: %s", text, error ? error : "no error");
+    g_free(error);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(pipeline);
+}

@@ -58,5 +58,16 @@ bool rig_equal(GstBuffer *a, GstBuffer *b);
 guint64 rig_stat(struct rig *rig, const char *name);
 /** The text of the first element error, for which it waits a while, or NULL; g_free() it. */
 char *rig_error(GstBus *bus);
+/** Fails unless the first error has `part` in it. */
+void rig_require_error(GstBus *bus, const char *part);
+/** The next event of a type that comes out; the caller unrefs it. */
+GstEvent *rig_event(GstHarness *harness, GstEventType type);
+
+/** Waits for a message of a pipeline; an error fails the test. */
+void rig_run_until(GstElement *pipeline, GstMessageType type);
+/** Runs a pipeline to its end. */
+void rig_run(const char *text);
+/** Runs a pipeline that must end with an error that has `part` in it. */
+void rig_require_failure(const char *text, const char *part);
 
 #endif
