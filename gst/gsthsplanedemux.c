@@ -4,8 +4,7 @@
  * @title: hsplanedemux
  *
  * Takes one plane out of the frames that carry it. Where the next element takes planes it gets the
- * plane itself, untouched, or as floats where it came as integers; otherwise a picture of it as RGBA
- * video.
+ * plane itself, untouched, or as 32-bit floats; otherwise a picture of it as RGBA video.
  *
  * ## Example launch line
  * |[

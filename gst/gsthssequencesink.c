@@ -4,8 +4,8 @@
  * @title: hssequencesink
  *
  * Writes one file per frame: EXR with half or 32-bit float, PNG, or raw floats, by the end of
- * location, of colour or of one plane from hsplanedemux. Frames that come from hssequencesrc keep their numbers, and in EXR their windows and
- * attributes.
+ * location, of the colour or of one plane from hsplanedemux. Frames that come from hssequencesrc
+ * keep their numbers, and in EXR their windows and attributes.
  *
  * ## Example launch line
  * |[

@@ -15,7 +15,7 @@ struct gst_hs_rate {
 GstClockTime gst_hs_frame_time(guint64 frame, const struct gst_hs_rate *rate);
 /** The frame that is shown at a time. */
 guint64 gst_hs_frame_at(GstClockTime time, const struct gst_hs_rate *rate);
-/** Sets times and offsets of a buffer. False: out of reach, and an error of the element is posted. */
+/** Sets times and offsets of a buffer. False: out of reach; the element has posted an error. */
 bool gst_hs_frame_stamp(GstElement *source, GstBuffer *buffer, guint64 frame,
                         const struct gst_hs_rate *rate);
 

@@ -66,8 +66,8 @@ static void append_video(GstCaps *caps, const struct gst_hs_format *colour, int 
 }
 
 /**
- * The colorimetry of display-referred colour, as RGB or as the Y'CbCr of limited range that encoders
- * take. NULL: there is no way. g_free() it.
+ * The colorimetry of display-referred colour, as RGB or as the Y'CbCr of limited range that
+ * encoders take. NULL: there is no way. g_free() it.
  */
 static char *own_colorimetry(const struct gst_hs_format *colour, bool encoder)
 {

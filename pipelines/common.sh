@@ -14,6 +14,25 @@ usage()
     exit 2
 }
 
+# number NAME VALUE LEAST MOST: ends the script unless the value is a number in the range.
+number()
+{
+    if ! printf '%s\n' "$2" | grep -Eqx '[0-9]+(\.[0-9]+)?' ||
+        ! awk "BEGIN { exit !($2 >= $3 && $2 <= $4) }"; then
+        echo "$1: expected a number from $3 to $4, found '$2'" >&2
+        usage
+    fi
+}
+
+# rate NAME VALUE: ends the script unless the value is frames per second, as N/D.
+rate()
+{
+    if ! printf '%s\n' "$2" | grep -Eqx '[1-9][0-9]{0,8}/[1-9][0-9]{0,8}'; then
+        echo "$1: expected a rate such as 24/1 or 30000/1001, found '$2'" >&2
+        usage
+    fi
+}
+
 # Elements from an RGBA video to a file, by the file's ending.
 encoder()
 {

@@ -8,5 +8,7 @@
 #   OUT  file names such as out.####.exr; also .png
 . "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || usage
+scale=${3:-2}
+number SCALE "$scale" 1 3
 
-launch hssequencesrc location="$1" ! hsupscale scale="${3:-2}" ! hssequencesink location="$2"
+launch hssequencesrc location="$1" ! hsupscale scale="$scale" ! hssequencesink location="$2"

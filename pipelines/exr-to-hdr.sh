@@ -8,8 +8,11 @@
 #   NITS  brightness of linear 1.0, 203 by default
 . "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || usage
+fps=${3:-24/1} nits=${4:-203}
+rate FPS "$fps"
+number NITS "$nits" 1 10000
 
-launch hssequencesrc location="$1" fps="${3:-24/1}" ! hsupscale paper-white="${4:-203}" \
+launch hssequencesrc location="$1" fps="$fps" ! hsupscale paper-white="$nits" \
     ! video/x-raw,format=P010_10LE,colorimetry=bt2100-pq ! queue ! videoconvert \
     ! video/x-raw,format=I420_10LE,colorimetry=bt2100-pq ! x265enc bitrate=8000 ! h265parse \
     ! matroskamux ! filesink location="$2"

@@ -8,8 +8,10 @@
 #   OUT  out.mkv (FFV1) or out.h264.mkv
 . "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || usage
+fps=${3:-24/1}
+rate FPS "$fps"
 tail=$(encoder "$2")
 
 # shellcheck disable=SC2086 # the encoder is several words
-launch hssequencesrc location="$1" fps="${3:-24/1}" ! hsupscale ! vulkandownload ! queue \
+launch hssequencesrc location="$1" fps="$fps" ! hsupscale ! vulkandownload ! queue \
     ! $tail ! filesink location="$2"

@@ -7,11 +7,14 @@
 #   OUT  file names such as out.####.png
 . "$(dirname "$0")/common.sh"
 [ $# -ge 1 ] || usage
-width=${4:-320} height=${5:-180}
+frames=${3:-8} width=${4:-320} height=${5:-180}
+number FRAMES "$frames" 1 1000000
+number WIDTH "$width" 16 8192
+number HEIGHT "$height" 16 8192
 
 launch compositor name=mix sink_1::xpos="$width" sink_2::ypos="$height" sink_3::xpos="$width" \
     sink_3::ypos="$height" ! video/x-raw,format=RGBA ! hssequencesink location="$1" \
-    hstestsrc pattern="${2:-random}" num-buffers="${3:-8}" width="$width" height="$height" \
+    hstestsrc pattern="${2:-random}" num-buffers="$frames" width="$width" height="$height" \
     ! tee name=t \
     t. ! queue ! hsplanedemux plane=depth ! queue ! mix.sink_0 \
     t. ! queue ! hsplanedemux plane=motion ! queue ! mix.sink_1 \

@@ -8,11 +8,14 @@
 . "$(dirname "$0")/common.sh"
 [ $# -ge 1 ] || usage
 tail=$(encoder "$1")
-width=${4:-320} height=${5:-180}
+frames=${3:-48} width=${4:-320} height=${5:-180}
+number FRAMES "$frames" 1 1000000
+number WIDTH "$width" 16 8192
+number HEIGHT "$height" 16 8192
 
 # shellcheck disable=SC2086
 launch compositor name=mix sink_1::xpos=$((2 * width)) ! $tail ! filesink location="$1" \
-    hstestsrc pattern="${2:-random}" num-buffers="${3:-48}" width="$width" height="$height" \
+    hstestsrc pattern="${2:-random}" num-buffers="$frames" width="$width" height="$height" \
     ! tee name=t \
     t. ! queue ! hsplanedemux plane=color ! video/x-raw ! videoscale method=nearest-neighbour \
     ! video/x-raw,width=$((2 * width)),height=$((2 * height)) ! queue ! mix.sink_0 \

@@ -7,7 +7,11 @@
 #   OUT  file names such as out.####.png
 . "$(dirname "$0")/common.sh"
 [ $# -ge 1 ] || usage
+frames=${3:-48} width=${4:-320} height=${5:-180}
+number FRAMES "$frames" 1 1000000
+number WIDTH "$width" 16 8192
+number HEIGHT "$height" 16 8192
 
-launch hstestsrc pattern="${2:-random}" num-buffers="${3:-48}" width="${4:-320}" \
-    height="${5:-180}" ! hsupscale tone-map=aces ! vulkandownload ! video/x-raw,format=RGBA \
+launch hstestsrc pattern="${2:-random}" num-buffers="$frames" width="$width" \
+    height="$height" ! hsupscale tone-map=aces ! vulkandownload ! video/x-raw,format=RGBA \
     ! hssequencesink location="$1"

@@ -12,6 +12,7 @@
 . "$(dirname "$0")/common.sh"
 [ $# -ge 4 ] || usage
 range=${5:-128}
+number RANGE "$range" 0.001 65536
 tail=$(encoder "$4")
 changes=motion.bias_x=0.5,motion.bias_y=0.5,motion.scale_x=$range,motion.scale_y=$range
 changes=$changes,depth.kind=hardware,depth.near=0.1

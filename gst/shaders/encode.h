@@ -36,10 +36,12 @@
 #endif
 
 struct hs_encode_push {
-    HS_ENCODE_IVEC4(
-        size); /* width, height, 32-bit words of a row, first word of the chroma plane */
-    HS_ENCODE_IVEC4(mode);  /* layout, curve, tone map, what the picture holds */
-    HS_ENCODE_VEC4(values); /* gain, nits of 1.0 divided by 10000, weights of red and blue in luma */
+    /* width, height, 32-bit words of a row, first word of the chroma plane */
+    HS_ENCODE_IVEC4(size);
+    /* layout, curve, tone map, what the picture holds */
+    HS_ENCODE_IVEC4(mode);
+    /* gain, nits of 1.0 divided by 10000, weights of red and blue in luma */
+    HS_ENCODE_VEC4(values);
 };
 
 #endif

@@ -259,6 +259,44 @@ class Pipelines(unittest.TestCase):
         self.assertIn("b: there already", self.script("batch.sh", self.path("shots"),
                                                       self.path("out")))
 
+    def test_arguments(self):
+        """What can not be is refused by name, before anything runs or is written."""
+        os.makedirs(self.path("shots", "a"))
+        a, out = self.path("in.####.exr"), self.path("out.####.exr")
+        for script, args, text in (
+                ("batch.sh", [self.path("shots"), self.path("new"), "9"],
+                 "SCALE: expected a number from 1 to 3, found '9'"),
+                ("batch.sh", [self.path("shots"), self.path("new"), "x2"],
+                 "SCALE: expected a number from 1 to 3, found 'x2'"),
+                ("batch.sh", [self.path("shots", "a"), self.path("new")],
+                 "IN: expected a folder of folders, one a shot"),
+                ("exr-to-exr.sh", [a, out, "0.5"], "SCALE: expected a number from 1 to 3"),
+                ("exr-to-hdr.sh", [a, self.path("o.mkv"), "24"], "FPS: expected a rate such as"),
+                ("exr-to-hdr.sh", [a, self.path("o.mkv"), "24/1", "0"], "NITS: expected a number"),
+                ("exr-to-video.sh", [a, self.path("o.mkv"), "24/0"], "FPS: expected a rate"),
+                ("dynamic-resolution.sh", [a, out, "1920x1080", "1080"], "WIDTH: expected"),
+                ("planes.sh", [out, "orbit", "0"], "FRAMES: expected a number from 1"),
+                ("side-by-side.sh", [self.path("o.mkv"), "orbit", "4", "8"], "WIDTH: expected"),
+                ("test-to-png.sh", [out, "orbit", "4", "64", "-1"], "HEIGHT: expected"),
+                ("three-files.sh", [a, a, a, self.path("o.mkv"), "no"], "RANGE: expected")):
+            result = subprocess.run([os.path.join(PIPELINES, script), *args], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+            self.assertEqual(result.returncode, 2, script + result.stdout)
+            self.assertIn(text, result.stdout, script)
+            self.assertIn(script, result.stdout)
+            self.assertEqual(os.listdir(self.folder), ["shots"], script)
+
+    def test_errors_end(self):
+        """An error ends gst-launch, each of several times; several messages used to stall it."""
+        for _ in range(10):
+            result = subprocess.run(
+                [LAUNCH, "-q", "videotestsrc", "num-buffers=200", "!",
+                 "video/x-raw,format=RGBA,width=64,height=64,interlace-mode=interleaved", "!",
+                 "queue", "!", "hssequencesink", f"location={self.path('o.%04d.png')}"],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn("put deinterlace in front", result.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
