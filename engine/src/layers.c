@@ -34,8 +34,11 @@ static struct form form_of(const struct hs_layers *layers, const struct hs_layer
     return f;
 }
 
-static uint32_t rows_of(const struct form *f)
+static uint32_t rows_of(const struct hs_layers *layers, const struct form *f)
 {
+    // Small matrices are those of processors, whose compilers take long over much of them.
+    if (layers->matrix.m < 16)
+        return f->outputs <= 32 ? 2 : 1;
     return f->stride == 1 && f->outputs <= FOUR_ROWS_OUTPUTS ? 4 : 2;
 }
 
@@ -53,7 +56,7 @@ static uint32_t bias_rows(const struct hs_layers *layers, const struct form *f)
 
 static uint32_t shared_need(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
 {
-    const uint32_t rows = (SUBGROUPS * rows_of(f) - 1) * f->stride + f->kernel_y;
+    const uint32_t rows = (SUBGROUPS * rows_of(layers, f) - 1) * f->stride + f->kernel_y;
     const uint32_t columns = layers->matrix.m + f->kernel_x - 1;
     const uint32_t weights = f->kernel_x * f->kernel_y * chunk * weights_pitch(layers, f);
     return UNIT_BYTES * (rows * columns * ((chunk / 8) | 1) + weights);
@@ -97,7 +100,7 @@ static void fill_constants(const struct hs_layers *layers, const struct hs_layer
     c[HS_SPEC_TILE_M] = layers->matrix.m;
     c[HS_SPEC_TILE_N] = layers->matrix.n;
     c[HS_SPEC_TILE_K] = layers->matrix.k;
-    c[HS_SPEC_ROWS] = rows_of(f);
+    c[HS_SPEC_ROWS] = rows_of(layers, f);
     c[HS_SPEC_CHUNK] = chunk;
     c[HS_SPEC_SUBGROUPS] = SUBGROUPS;
     c[HS_SPEC_OUTPUTS_ALL] = f->outputs * f->slices;
@@ -113,7 +116,7 @@ static bool plan_layer(struct hs_layers *layers, const struct hs_layer *l, bool 
         .pair = f.pair,
         .stride = f.stride,
         .group_width = conv ? layers->matrix.m : 16,
-        .group_height = conv ? SUBGROUPS * rows_of(&f) : 8,
+        .group_height = conv ? SUBGROUPS * rows_of(layers, &f) : 8,
         .groups_z = f.pixels * f.slices,
         .threads = conv ? SUBGROUPS * layers->matrix.subgroup : 64,
         .weights_step = f.kernel_x * f.kernel_y * f.inputs * weights_pitch(layers, &f),

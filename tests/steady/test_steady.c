@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: MIT
 // Steady-state recording creates nothing; a failure in each creating call is reported and leaves
 // nothing behind; a lost device stays lost.
+#include <unistd.h>
+
 #include "fixture.h"
+#include "model_file.h"
 #include "shim.h"
 #include "tests/test.h"
 
 #define TEXTURE_SETS 3
 
-static void steady_state(struct test_rng *rng)
+/** A model file of random weights; removed again by its user. */
+static void write_model(struct test_rng *rng, const struct fx_model_config *config, char path[64])
 {
-    (void)rng;
+    struct fx_model_file file = fx_model_file_make(rng, config);
+    snprintf(path, 64, "hs-steady-%ld.safetensors", (long)getpid());
+    fx_model_file_write(&file, path);
+    fx_model_file_finish(&file);
+}
+
+/** `file` is a model file or NULL for taau. */
+static void steady_state(const char *file)
+{
     struct fixture fx;
     struct fx_planes planes[TEXTURE_SETS];
     shim_reset();
-    FX_OPEN(&fx, shim_get_instance_proc_addr, "taau");
+    FX_OPEN(&fx, shim_get_instance_proc_addr, NULL);
+    const struct hs_model_params params = {.preset = file ? NULL : "taau", .file = file};
+    REQUIRE_EQ(hs_model_load(fx.device, &params, &fx.model), 0);
     struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, 0);
     for (int i = 0; i < TEXTURE_SETS; i++)
         fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, i, &planes[i]);
@@ -64,12 +78,27 @@ static void steady_state(struct test_rng *rng)
     REQUIRE_EQ(shim.live, 0);
 }
 
+static void steady_taau(struct test_rng *rng)
+{
+    (void)rng;
+    steady_state(NULL);
+}
+
+static void steady_network(struct test_rng *rng)
+{
+    char path[64];
+    write_model(rng, &fx_model_tiny, path);
+    steady_state(path);
+    remove(path);
+}
+
 /** Everything that makes objects: model, stream, copies, wide planes, sharpening, timestamps. */
-static int whole_life(struct fixture *fx, const struct fx_planes *planes)
+static int whole_life(struct fixture *fx, const struct fx_planes *planes, const char *file)
 {
     struct hs_model *model = NULL;
     struct hs_stream *stream = NULL;
-    int err = hs_model_load(fx->device, &(struct hs_model_params){.preset = "taau"}, &model);
+    const struct hs_model_params params = {.preset = file ? NULL : "taau", .file = file};
+    int err = hs_model_load(fx->device, &params, &model);
     if (!err)
         err = hs_stream_create(model,
                                &(struct hs_stream_params){
@@ -92,7 +121,7 @@ static int whole_life(struct fixture *fx, const struct fx_planes *planes)
     return err;
 }
 
-static void fail_everywhere(VkResult result, int code)
+static void fail_everywhere(VkResult result, int code, const char *file)
 {
     struct fixture fx;
     struct fx_planes planes;
@@ -100,7 +129,7 @@ static void fail_everywhere(VkResult result, int code)
     FX_OPEN(&fx, shim_get_instance_proc_addr, NULL);
     fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
     shim_reset();
-    REQUIRE_EQ(whole_life(&fx, &planes), 0);
+    REQUIRE_EQ(whole_life(&fx, &planes, file), 0);
     const int total = shim.creates;
     REQUIRE(total > 40);
     REQUIRE_EQ(shim.live, 0);
@@ -110,14 +139,14 @@ static void fail_everywhere(VkResult result, int code)
         shim.fail_at = i;
         shim.fail_with = result;
         fx.last[0] = 0;
-        int err = whole_life(&fx, &planes);
+        int err = whole_life(&fx, &planes, file);
         REQUIRE_MSG(err == code, "call %d (%s) gives %d", i, shim.failed, err);
         REQUIRE_MSG(strstr(fx.last, shim.failed), "%s failed, the log says: %s", shim.failed,
                     fx.last);
         REQUIRE_MSG(shim.live == 0, "%s failed and left %d objects", shim.failed, shim.live);
     }
     shim_reset();
-    REQUIRE_EQ(whole_life(&fx, &planes), 0);
+    REQUIRE_EQ(whole_life(&fx, &planes, file), 0);
     fx_planes_destroy(&fx, &planes);
     fx_close(&fx);
 }
@@ -125,8 +154,13 @@ static void fail_everywhere(VkResult result, int code)
 // hs_model_load(), hs_stream_create(), hs_stream_record(): HS_ERR_NOMEM.
 static void each_call_fails(struct test_rng *rng)
 {
-    (void)rng;
-    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM);
+    // Few layers: every call of theirs fails once.
+    static const struct fx_model_config short_one = {"tiny", {16, 16, 16}, {0, 0, 1, 0, 0}, 1};
+    char path[64];
+    write_model(rng, &short_one, path);
+    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, NULL);
+    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, path);
+    remove(path);
 }
 
 // hs_model_load(), hs_stream_create(), hs_stream_record(), hs_stream_timings(): HS_ERR_DEVICE_LOST.
@@ -164,7 +198,8 @@ static void lost_stays_lost(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"steady state", steady_state},
+    {"steady taau", steady_taau},
+    {"steady network", steady_network},
     {"each call fails", each_call_fails},
     {"lost stays lost", lost_stays_lost},
 };
