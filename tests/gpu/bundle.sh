@@ -27,6 +27,18 @@ for json in /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json; 
         while read -r library; do cp -Ln "$library" "$out/lib/" || true; done
 done
 cp -R "$tree/samples" "$out/tree/"
+# Models: the shipped ones; where one is missing, an untrained one stands in, which is as fast.
+mkdir -p "$out/models"
+for preset in quality best; do
+    file=hs-$preset.safetensors
+    if [ -e "$tree/models/$file" ]; then
+        cp "$tree/models/$file" "$out/models/"
+    else
+        PYTHONPATH="$tree/training" python3 -c "
+from hindsight_training import export, model
+export.save(model.Upscaler('$preset').net, '$preset', '$out/models/$file', dict(steps='0'))"
+    fi
+done
 cp "$tree/tests/gpu/run.sh" "$out/"
 strip "$out"/bin/* 2>/dev/null || true
 du -sh "$out" | cut -f1
