@@ -26,8 +26,11 @@ static void set_defaults(struct hs_clip_params *p)
         p->width = 2 * p->render_width;
         p->height = 2 * p->render_height;
     }
-    p->spp = p->mode == HS_SCENES_DIRECT ? 1 : p->spp ? p->spp : 4;
-    p->reference_spp = p->reference_spp ? p->reference_spp : p->mode == HS_SCENES_DIRECT ? 16 : 256;
+    const bool direct = p->mode == HS_SCENES_DIRECT;
+    if (direct && p->filter == HS_SCENES_FILTER_POINT)
+        p->spp = 1;
+    p->spp = p->spp ? p->spp : direct ? 16 : 4;
+    p->reference_spp = p->reference_spp ? p->reference_spp : direct ? 16 : 256;
     p->firefly_gain = p->firefly_gain != 0 ? p->firefly_gain : 50;
     p->hit_limit = p->hit_limit != 0 ? p->hit_limit : 0.5f;
     p->speed = p->speed != 0 ? p->speed : 1;
@@ -54,6 +57,13 @@ static int check_mesh(const struct hs_scenes *scenes, const struct hs_scenes_mes
     return 0;
 }
 
+const char *hs_scenes_filter_name(enum hs_scenes_filter filter)
+{
+    return filter == HS_SCENES_FILTER_BOX               ? "box"
+           : filter == HS_SCENES_FILTER_BLACKMAN_HARRIS ? "blackman-harris"
+                                                        : "point";
+}
+
 static int check(const struct hs_scenes *scenes, const struct hs_clip_params *p)
 {
     if (p->render_width < 8 || p->render_height < 8 || p->render_width > 16384 ||
@@ -69,6 +79,8 @@ static int check(const struct hs_scenes *scenes, const struct hs_clip_params *p)
     if (!(p->fireflies >= 0 && p->fireflies <= 1) || !(p->firefly_gain > 0) ||
         !isfinite(p->firefly_gain))
         return invalid(scenes, "fireflies must be 0 to 1 and their gain positive");
+    if ((unsigned)p->filter > HS_SCENES_FILTER_BLACKMAN_HARRIS)
+        return invalid(scenes, "filter must be point, box or Blackman-Harris");
     if ((unsigned)p->specular > HS_SCENES_SPECULAR_METAL_WHITE)
         return invalid(scenes, "unknown kind of specular albedo");
     if (!(p->hit_limit > 0 && p->hit_limit <= 1))

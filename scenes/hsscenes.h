@@ -83,6 +83,19 @@ enum hs_scenes_specular {
     HS_SCENES_SPECULAR_METAL_WHITE = 2,
 };
 
+/** Over which part of a pixel the samples of the input are spread. */
+enum hs_scenes_filter {
+    /** All at one point: a game's frame. */
+    HS_SCENES_FILTER_POINT = 0,
+    /** Over a box of one pixel. */
+    HS_SCENES_FILTER_BOX = 1,
+    /** Blackman-Harris over 1.5 pixels, as Blender does by default. */
+    HS_SCENES_FILTER_BLACKMAN_HARRIS = 2,
+};
+
+/** "point", "box" or "blackman-harris"; static storage. Thread: safe. Since: 1. */
+const char *hs_scenes_filter_name(enum hs_scenes_filter filter);
+
 /** Triangles from the caller: shown as the main object of the pattern "mesh". */
 struct hs_scenes_mesh {
     /** `[vertex_count,3]`, metres, +z up. Required unless vertex_count is 0. */
@@ -117,8 +130,16 @@ struct hs_clip_params {
     /** Output size, at least the render size. 0: twice the render size. */
     uint32_t width, height;
     enum hs_scenes_mode mode;
-    /** Samples a render pixel in path mode, 1..65536. 0: 4. Direct mode always takes one. */
+    /**
+     * Samples a render pixel, 1..65536. 0: 4 in path mode, 16 in direct mode with a filter. Direct
+     * mode without a filter always takes one.
+     */
     uint32_t spp;
+    /**
+     * With a filter the motion plane is the mean over the pixel's samples (at most the first 64)
+     * and every other plane but colour shows the first sample, as path tracers write them.
+     */
+    enum hs_scenes_filter filter;
     /** Samples an output pixel of the reference, 1..65536. 0: 16, in path mode 256. */
     uint32_t reference_spp;
     /** Path mode: every frame draws the same random numbers, so noise sticks to the screen. */

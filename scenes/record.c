@@ -116,6 +116,7 @@ static void dispatch(const struct hs_clip *c, VkCommandBuffer cmd, const struct 
         .jitter_y = info.jitter[1],
         .specular = (uint32_t)p->specular,
         .hit_limit = p->hit_limit,
+        .filter_kind = (uint32_t)p->filter,
     };
     s->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
                        s->pipelines[2 * (uint32_t)p->mode + reference]);

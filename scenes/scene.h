@@ -129,8 +129,8 @@ struct scene {
     float pixel;    // metres a render pixel covers at the main object
     float distance; // from the camera to the main object
     float speed;
-    float crop; // >= 1: the picture is a part of one this much wider
-    float fine; // how fine textures are, render pixels a repeat, at the main object
+    float crop;  // >= 1: the picture is a part of one this much wider
+    float fine;  // how fine textures are, render pixels a repeat, at the main object
     bool simple; // few faces and flat colours, as in stylised models
     struct vec3 palette[5];
     float saturation;

@@ -21,6 +21,7 @@ enum {
     OPT_SIZE,
     OPT_MODE,
     OPT_SPP,
+    OPT_FILTER,
     OPT_REFERENCE_SPP,
     OPT_NO_REFERENCE,
     OPT_FORMAT,
@@ -49,7 +50,10 @@ static const struct tool_option options[] = {
     {"render-size", 0, "WxH", "Size of the input planes. Default 320x180."},
     {"size", 0, "WxH", "Size of the reference. Default twice the render size."},
     {"mode", 'm', "MODE", "direct: like a game's frame; path: path tracing. Default direct."},
-    {"spp", 0, "N", "Path mode: samples an input pixel. Default 4."},
+    {"spp", 0, "N", "Samples an input pixel, path mode or with a filter. Default 4; direct, 16."},
+    {"filter", 0, "FILTER",
+     "Where in its pixel a sample of the input lies: point, box, or blackman-harris over 1.5 "
+     "pixels. Default point."},
     {"reference-spp", 0, "N", "Samples a reference pixel. Default 16, in path mode 256."},
     {"no-reference", 0, NULL, "Renders the input planes only."},
     {"format", 'f', "FORMAT",
@@ -199,6 +203,9 @@ static int take_scene(struct command *command, int row, const char *value)
 {
     static const char *const modes[] = {"direct", "path", NULL};
     static const char *const kinds[] = {"directional", "f0", "metal-white", NULL};
+    const char *const filters[] = {hs_scenes_filter_name(HS_SCENES_FILTER_POINT),
+                                   hs_scenes_filter_name(HS_SCENES_FILTER_BOX),
+                                   hs_scenes_filter_name(HS_SCENES_FILTER_BLACKMAN_HARRIS), NULL};
     struct hs_clip_params *p = &command->request.params;
     int index = 0, err = 0;
 
@@ -215,6 +222,10 @@ static int take_scene(struct command *command, int row, const char *value)
         return err;
     case OPT_SPP:
         return take_count("spp", value, 65536, &p->spp);
+    case OPT_FILTER:
+        err = tool_parse_name("filter", value, filters, &index);
+        p->filter = (enum hs_scenes_filter)index;
+        return err;
     case OPT_REFERENCE_SPP:
         return take_count("reference-spp", value, 65536, &p->reference_spp);
     case OPT_FIREFLIES:
@@ -347,8 +358,10 @@ static int check(const struct command *command, const char *pattern)
         tool_error("--planes and --no-reference leave nothing to render");
     else if (command->mesh && strcmp(pattern, "mesh") != 0)
         tool_error("--mesh is for the pattern mesh, not \"%s\"", pattern);
-    else if (p->mode == HS_SCENES_DIRECT && (p->spp || p->fixed_noise || p->fireflies > 0))
-        tool_error("--spp, --fixed-noise and --fireflies need --mode path");
+    else if (p->mode == HS_SCENES_DIRECT && (p->fixed_noise || p->fireflies > 0))
+        tool_error("--fixed-noise and --fireflies need --mode path");
+    else if (p->mode == HS_SCENES_DIRECT && p->spp && !p->filter)
+        tool_error("--spp needs --mode path or a --filter");
     else
         return 0;
     return HS_ERR_INVALID;

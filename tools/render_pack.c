@@ -93,17 +93,18 @@ static void make_header(struct render_pack *pack, uint64_t seed, char *text, siz
 {
     const struct hs_clip_params *p = pack->settings;
     struct header h = {text, size, 0, 0, p->frame_count};
-    h.length =
-        (size_t)snprintf(text, size,
-                         "{\"__metadata__\":{\"format\":\"hindsight-clip\","
-                         "\"version\":\"1\",\"pattern\":\"%s\",\"seed\":\"%llu\","
-                         "\"mode\":\"%s\",\"spp\":\"%u\",\"reference_spp\":\"%u\","
-                         "\"specular\":\"%s\"}",
-                         p->pattern, (unsigned long long)seed,
-                         p->mode == HS_SCENES_PATH ? "path" : "direct", p->spp, p->reference_spp,
-                         p->specular == HS_SCENES_SPECULAR_F0            ? "f0"
-                         : p->specular == HS_SCENES_SPECULAR_METAL_WHITE ? "metal-white"
-                                                                         : "directional");
+    h.length = (size_t)snprintf(text, size,
+                                "{\"__metadata__\":{\"format\":\"hindsight-clip\","
+                                "\"version\":\"1\",\"pattern\":\"%s\",\"seed\":\"%llu\","
+                                "\"mode\":\"%s\",\"spp\":\"%u\",\"reference_spp\":\"%u\","
+                                "\"filter\":\"%s\","
+                                "\"specular\":\"%s\"}",
+                                p->pattern, (unsigned long long)seed,
+                                p->mode == HS_SCENES_PATH ? "path" : "direct", p->spp,
+                                p->reference_spp, hs_scenes_filter_name(p->filter),
+                                p->specular == HS_SCENES_SPECULAR_F0            ? "f0"
+                                : p->specular == HS_SCENES_SPECULAR_METAL_WHITE ? "metal-white"
+                                                                                : "directional");
     add_planes(pack, true, &h);
     pack->values = h.offset;
     for (int i = 0; i < VALUE_TENSORS; i++) {

@@ -177,8 +177,9 @@ int render_write_json(const struct render_request *r, const struct hs_clip_param
     tool_json_string(file, p->pattern);
     fprintf(file, ",\n \"seed\": %llu,\n \"mode\": \"%s\",\n \"spp\": %u,\n",
             (unsigned long long)seed, p->mode == HS_SCENES_PATH ? "path" : "direct", p->spp);
-    fprintf(file, " \"reference_spp\": %u,\n \"width\": %u,\n \"height\": %u,\n", p->reference_spp,
-            p->render_width, p->render_height);
+    fprintf(file, " \"filter\": \"%s\",\n \"reference_spp\": %u,\n",
+            hs_scenes_filter_name(p->filter), p->reference_spp);
+    fprintf(file, " \"width\": %u,\n \"height\": %u,\n", p->render_width, p->render_height);
     fprintf(file, " \"output\": {\"width\": %u, \"height\": %u},\n", p->width, p->height);
     fprintf(file, " \"jitter_convention\": \"sample position = pixel centre + jitter, pixels, "
                   "+x right, +y down\",\n \"convention\": {\"preset\": \"raw\"");

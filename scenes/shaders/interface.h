@@ -96,6 +96,10 @@
 #define SCENE_FLAG_ENVIRONMENT 8u
 #define SCENE_FLAG_STARS 16u
 
+#define SCENE_FILTER_POINT 0u
+#define SCENE_FILTER_BOX 1u
+#define SCENE_FILTER_BLACKMAN_HARRIS 2u
+
 #define SCENE_SPECULAR_DIRECTIONAL 0u
 #define SCENE_SPECULAR_F0 1u
 #define SCENE_SPECULAR_METAL_WHITE 2u
@@ -179,6 +183,7 @@ struct scene_push {
     HS_FLOAT(jitter_y);
     HS_UINT(specular);   // SCENE_SPECULAR_*
     HS_FLOAT(hit_limit); // roughness above which there is no hit distance
+    HS_UINT(filter_kind); // SCENE_FILTER_*
 };
 
 #define SCENE_UNITS_FRAME 21

@@ -58,11 +58,16 @@ float hit_distance(Primary p, vec3 direction)
     return hit.instance != 0u ? hit.t : uintBitsToFloat(0x7f800000u);
 }
 
-void write_planes(ivec2 at, vec2 place, vec2 size, vec3 direction, Primary p)
+vec2 sample_motion(vec2 place, vec2 size, vec3 direction, Primary p)
 {
     vec3 was = direction;
     if (p.found)
         was = previous_place(p.hit, p.surface.place) - OLD_EYE;
+    return motion_of(was, place, size);
+}
+
+void write_planes(ivec2 at, vec3 direction, Primary p)
+{
     float depth = p.found ? p.distance * dot(direction, NOW_FORWARD)
                           : uintBitsToFloat(0x7f800000u);
     vec3 f0 = p.found ? surface_f0(p.surface) : vec3(0.0), specular = f0;
@@ -75,8 +80,6 @@ void write_planes(ivec2 at, vec2 place, vec2 size, vec3 direction, Primary p)
     vec3 normal = p.found ? p.surface.normal : vec3(0.0);
     if (wants(SCENE_PLANE_DEPTH))
         imageStore(plane_depth, at, vec4(depth, 0.0, 0.0, 1.0));
-    if (wants(SCENE_PLANE_MOTION))
-        imageStore(plane_motion, at, vec4(motion_of(was, place, size), 0.0, 1.0));
     if (wants(SCENE_PLANE_NORMAL))
         imageStore(plane_normal, at, vec4(normal, rough));
     if (wants(SCENE_PLANE_ROUGHNESS))
@@ -94,12 +97,27 @@ void write_planes(ivec2 at, vec2 place, vec2 size, vec3 direction, Primary p)
 
 #endif
 
-// Place of a reference sample inside its pixel: a rank-2 lattice, shifted per pixel.
+// Place of a sample inside its pixel: a rank-2 lattice, shifted per pixel.
 vec2 box_sample(uint index, uint h)
 {
     vec2 shift = vec2(unit(h), unit(pcg(h)));
     return fract(shift + vec2(0.7548776662, 0.5698402910) * float(index + 1u));
 }
+
+#ifndef SCENE_REFERENCE
+// Place of an input sample relative to the jittered centre.
+vec2 filter_sample(uint index, uint h)
+{
+    if (push.filter_kind == SCENE_FILTER_POINT)
+        return vec2(0.0);
+    vec2 u = box_sample(index, h);
+    if (push.filter_kind == SCENE_FILTER_BOX)
+        return u - 0.5;
+    // Four boxes in a row are Blackman-Harris but for 4 % of its deviation.
+    vec2 more = next_random2() + next_random2() + next_random2();
+    return 1.5 * (0.25 * (u + more) - 0.5);
+}
+#endif
 
 void main()
 {
@@ -110,12 +128,13 @@ void main()
     uint pixel = uint(at.y) * extent.x + uint(at.x), base = hash2(push.seed, pixel);
     vec2 size = vec2(extent);
     vec4 total = vec4(0.0);
+    vec2 motion = vec2(0.0);
     for (uint i = push.first; i < push.first + push.samples; i++) {
         rng_state = hash2(base, i);
 #ifdef SCENE_REFERENCE
         vec2 place = vec2(at) + box_sample(i, base);
 #else
-        vec2 place = vec2(at) + 0.5 + vec2(push.jitter_x, push.jitter_y);
+        vec2 place = vec2(at) + 0.5 + vec2(push.jitter_x, push.jitter_y) + filter_sample(i, base);
 #endif
         vec3 direction = camera_ray(place, size);
         Primary primary;
@@ -125,9 +144,19 @@ void main()
         total += vec4(c, primary.alpha);
 #ifndef SCENE_REFERENCE
         if (i == 0u)
-            write_planes(at, place, size, direction, primary);
+            write_planes(at, direction, primary);
+        if (push.first == 0u && wants(SCENE_PLANE_MOTION) &&
+            (i == 0u || push.filter_kind != SCENE_FILTER_POINT))
+            motion += sample_motion(place, size, direction, primary);
 #endif
     }
+#ifndef SCENE_REFERENCE
+    if (push.first == 0u && wants(SCENE_PLANE_MOTION)) {
+        if (push.filter_kind != SCENE_FILTER_POINT)
+            motion /= float(push.samples);
+        imageStore(plane_motion, at, vec4(motion, 0.0, 1.0));
+    }
+#endif
     if (push.first > 0u)
         total += sum[pixel];
     if (push.first + push.samples < push.total) {

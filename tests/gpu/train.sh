@@ -7,8 +7,8 @@
 #
 #   CONFIG          quality, best, or "quality best": at    RENDER_MINUTES  of rendering ahead
 #                   the same time, each on a GPU of its own if there are so many
-#   TRAIN_MINUTES   of training, with its start             OVERLAP         1: renders on meanwhile
-#   TOTAL_MINUTES   of all runs, for the learning rate      SEED            first seed of the clips
+#   TRAIN_MINUTES   of training, with its start             SEED            first seed of the clips
+#   TOTAL_MINUTES   of all runs, for the learning rate
 #   RATIOS          e.g. "2" or "2 3 1.5"                   SIZE            of the pictures, pixels
 #   FRAMES          of a clip                               RESUME          checkpoint to go on from
 #   TRAIN_OPTIONS   further options of hindsight_training.train
@@ -37,26 +37,49 @@ stage()
     echo "[$(($(date +%s) - began)) s] $*"
 }
 
-# clips FOLDER SEEDS SECONDS RATIO OPTIONS...: renders until done or until the time is over.
+# clips DEVICE FOLDER SEEDS SECONDS RATIO OPTIONS...: renders until done or until time is over.
 clips()
 {
-    folder=$1 seeds=$2 seconds=$3 ratio=$4
-    shift 4
+    on=$1 folder=$2 seeds=$3 seconds=$4 ratio=$5
+    shift 5
     low=$(awk "BEGIN { print int($size / $ratio + 0.99) }")
     timeout -s INT -k 30 "$seconds" "$bundle/lib/ld-linux-x86-64.so.2" \
-        --library-path "$bundle/lib" "$bundle/bin/hindsight" render random --device "$device" \
+        --library-path "$bundle/lib" "$bundle/bin/hindsight" render random --device "$on" \
         --mode direct --format pack --planes colour,depth,motion --frames "$frames" \
         --reference-spp "${REFERENCE_SPP:-16}" --render-size "${low}x$low" --size "${size}x$size" \
         --seed "$seeds" --output "$folder" --jobs "${JOBS:-8}" "$@" 2>&1 | tail -n 1
 }
 
-# Most clips have jitter; one block in ten has none.
+# Games sample points, path tracers filter over the pixel; some frames have no jitter. The shares
+# are of the time.
 render_ratio()
 {
-    ratio=$1 seconds=$2 first=$3
-    few=$(awk "BEGIN { print $seconds * 0.1 }") most=$(awk "BEGIN { print $seconds * 0.9 }")
-    clips "$work/train/$ratio" "$first-$((first + 299999))" "$most" "$ratio"
-    clips "$work/train/$ratio" "$((first + 300000))-$((first + 399999))" "$few" "$ratio" --no-jitter
+    on=$1 ratio=$2 seconds=$3 first=$4
+    while read -r share options; do
+        # shellcheck disable=SC2086
+        clips "$on" "$work/train/$ratio" "$first-$((first + 9999))" \
+            "$(awk "BEGIN { print $seconds * $share }")" "$ratio" $options </dev/null
+        first=$((first + 10000))
+    done <<EOF
+0.25 --filter point
+0.35 --filter box
+0.25 --filter blackman-harris
+0.05 --filter point --no-jitter
+0.05 --filter box --no-jitter
+0.05 --filter blackman-harris --no-jitter
+EOF
+}
+
+# render_ratios DEVICE SEED: half of the time for the first ratio.
+render_ratios()
+{
+    next=$2
+    for ratio in $ratios; do
+        share=$(awk "BEGIN { print $count == 1 ? 1 : 0.5 / \
+            (\"$ratio\" == \"${ratios%% *}\" ? 1 : $count - 1) }")
+        render_ratio "$1" "$ratio" "$(awk "BEGIN { print $render * 60 * $share }")" "$next"
+        next=$((next + 60000))
+    done
 }
 
 stage "validation clips, and the operations' build"
@@ -64,30 +87,27 @@ python3 -m hindsight_training.ops ${OPS:-} >"$work/ops.log" 2>&1 &
 build=$!
 ratios=${RATIOS:-2}
 for ratio in $ratios; do
-    clips "$work/validation/$ratio" "900001-$((900000 + validation_clips))" 120 "$ratio"
+    for filter in point box; do
+        clips "$device" "$work/validation/$ratio-$filter" \
+            "900001-$((900000 + validation_clips))" 120 "$ratio" --filter $filter
+    done
 done
 
 stage "training clips for $render min"
+gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
 count=$(echo "$ratios" | wc -w)
-# Half of the time for the first ratio.
-for ratio in $ratios; do
-    each=$(awk "BEGIN { print $render * 60 * ($count == 1 ? 1 : 0.5 / \
-        (\"$ratio\" == \"${ratios%% *}\" ? 1 : $count - 1)) }")
-    render_ratio "$ratio" "$each" "$seed"
+renders=
+for n in $(seq "$device" $((device + (gpus > 1 ? gpus - 1 : 0)))); do
+    render_ratios "$n" $((seed + 240000 * (n - device))) &
+    renders="$renders $!"
 done
+# shellcheck disable=SC2086
+wait $renders
 stage "$(find "$work/train" -name '*.safetensors' | wc -l) clips, $(du -sh "$work/train" | cut -f1)"
 wait $build || cat "$work/ops.log"
 python3 "$tree/tests/training/test_ops.py" ${OPS:-cuda} >"$work/ops.log" 2>&1 ||
     echo "fused operations differ:"
 tail -n 1 "$work/ops.log"
-
-behind=
-if [ "${OVERLAP:-0}" = 1 ]; then
-    first=${ratios%% *}
-    JOBS=${OVERLAP_JOBS:-2} clips "$work/train/$first" "$((seed + 400000))-$((seed + 799999))" \
-        "$(awk "BEGIN { print $minutes * 60 }")" "$first" >"$work/behind.log" 2>&1 &
-    behind=$!
-fi
 
 # fit CONFIG GPU: trains one network.
 fit()
@@ -108,7 +128,6 @@ for sequence in "$sequences"/*.npz; do
     [ -e "$sequence" ] && watch="$watch --watch $sequence"
 done
 stage "training $configs for $minutes min"
-gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
 count=0 fits=
 for config in $configs; do
     fit "$config" $((count % (gpus > 0 ? gpus : 1))) >>"$out/train.log" &
@@ -121,7 +140,6 @@ show=$!
 wait $fits
 sleep 1
 kill $show
-[ -n "$behind" ] && { wait $behind; cat "$work/behind.log"; }
 
 stage "measuring"
 nets=
