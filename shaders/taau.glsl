@@ -15,9 +15,12 @@ vec4 encode_straight(vec4 rgba, out float s)
     s = 1.0;
     if (has(HS_FRAME_LDR))
         return rgba;
-    const float m = max(rgba.r, max(rgba.g, rgba.b));
-    s = max(rgba.a, m / (1.0 + m));
-    return vec4(s > 0.0 ? sqrt(rgba.rgb / (s + rgba.rgb)) : vec3(0.0), rgba.a);
+    if (rgba.a < 1.0) {
+        const float m = max(rgba.r, max(rgba.g, rgba.b));
+        s = max(rgba.a, m / (1.0 + m));
+    }
+    // One special function a channel: colours are at least 2^-24 if not 0.
+    return vec4(rgba.rgb * inversesqrt(max(rgba.rgb * (s + rgba.rgb), 1e-30)), rgba.a);
 }
 
 work unite(vec4 straight, float s)

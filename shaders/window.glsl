@@ -12,6 +12,9 @@ HS_INPUT(reproj_aux, HS_BINDING_REPROJ_AUX);
 #define MOVED_MAX 18
 shared vec4 samples_t[SAMPLES_MAX * SAMPLES_MAX];
 shared float samples_s[SAMPLES_MAX * SAMPLES_MAX];
+// What a sample says about history: sample minus moved history at its place.
+shared vec4 errors_c[SAMPLES_MAX * SAMPLES_MAX];
+shared float errors_s[SAMPLES_MAX * SAMPLES_MAX];
 shared vec4 moved_c[MOVED_MAX * MOVED_MAX];
 shared float moved_s[MOVED_MAX * MOVED_MAX];
 ivec2 samples_first, moved_first;
@@ -26,6 +29,12 @@ float gauss(vec2 d, float k)
     return exp(-dot(d, d) * k);
 }
 
+// Its two factors.
+vec2 gauss_axes(vec2 d, float k)
+{
+    return exp(-d * d * k);
+}
+
 // Place of an output pixel between sample centres, render px.
 vec2 place(ivec2 p)
 {
@@ -38,6 +47,36 @@ vec2 sample_place(ivec2 s)
     return (vec2(s) + 0.5 + params.jitter.xy) * params.scale.zw - 0.5;
 }
 
+// Reprojected history at a sample, bilinear.
+work history_at(ivec2 s)
+{
+    const vec2 at = sample_place(s), b = floor(at), t = at - b;
+    const ivec2 first = ivec2(b) - moved_first;
+    work sum = work(vec4(0.0), 0.0);
+    [[unroll]] for (int n = 0; n < 4; n++) {
+        const ivec2 o = ivec2(n & 1, n >> 1);
+        const int i = (first.y + o.y) * MOVED_MAX + first.x + o.x;
+        const float g = (o.x == 1 ? t.x : 1.0 - t.x) * (o.y == 1 ? t.y : 1.0 - t.y);
+        sum.c += g * moved_c[i];
+        sum.s += g * moved_s[i];
+    }
+    return sum;
+}
+
+// Sample at place t of the tile.
+work tile_sample(ivec2 t)
+{
+    const int i = t.y * SAMPLES_MAX + t.x;
+    return unite(samples_t[i], samples_s[i]);
+}
+
+// Place n of a tile, row by row. Exact for a tile's few hundred places.
+ivec2 tile_place(int n, int width)
+{
+    const int y = int((float(n) + 0.5) / float(width));
+    return ivec2(n - y * width, y);
+}
+
 void load_tiles()
 {
     const ivec2 first = ivec2(gl_WorkGroupID.xy) * 8;
@@ -48,31 +87,27 @@ void load_tiles()
     const ivec2 samples = to - samples_first + 3;
     const ivec2 moved = ivec2(floor(sample_place(render_clamp(to + 1)))) + 2 - moved_first;
     for (int n = int(gl_LocalInvocationIndex); n < samples.x * samples.y; n += 64) {
-        const ivec2 t = ivec2(n % samples.x, n / samples.x);
+        const ivec2 t = tile_place(n, samples.x);
         const int i = t.y * SAMPLES_MAX + t.x;
         samples_t[i] = encode_straight(
             texelFetch(prep_colour, render_clamp(samples_first + t), 0), samples_s[i]);
     }
     for (int n = int(gl_LocalInvocationIndex); n < moved.x * moved.y; n += 64) {
-        const ivec2 t = ivec2(n % moved.x, n / moved.x);
+        const ivec2 t = tile_place(n, moved.x);
         const ivec2 p = clamp(moved_first + t, ivec2(0), params.size.zw - 1);
         const work w = encode(texelFetch(reproj_colour, p, 0));
         moved_c[t.y * MOVED_MAX + t.x] = w.c;
         moved_s[t.y * MOVED_MAX + t.x] = w.s;
     }
     barrier();
-}
-
-// Sample at place t of the tile.
-work tile_sample(ivec2 t)
-{
-    const int i = t.y * SAMPLES_MAX + t.x;
-    return unite(samples_t[i], samples_s[i]);
-}
-
-work sample_tap(int n)
-{
-    return tile_sample(base + ivec2(n & 3, n >> 2) - 1 - samples_first);
+    const ivec2 inner = to - from + 2;
+    for (int n = int(gl_LocalInvocationIndex); n < inner.x * inner.y; n += 64) {
+        const ivec2 s = from + tile_place(n, inner.x), t = s - samples_first;
+        const work old = history_at(render_clamp(s)), tap = tile_sample(t);
+        errors_c[t.y * SAMPLES_MAX + t.x] = tap.c - old.c;
+        errors_s[t.y * SAMPLES_MAX + t.x] = tap.s - old.s;
+    }
+    barrier();
 }
 
 // Chooses the window around an output pixel.
@@ -138,10 +173,13 @@ box window_box()
     vec4 m1 = vec4(0.0), m2 = vec4(0.0);
     work mean = work(vec4(0.0), 0.0);
     float total = 0.0;
+    vec2 weights[3];
+    [[unroll]] for (int i = 0; i < 3; i++)
+        weights[i] = gauss_axes(vec2(first + i - 1) - f, HS_TAAU_BOX_KERNEL);
+    const ivec2 corner = base + first - 1 - samples_first;
     [[unroll]] for (int n = 0; n < 9; n++) {
-        const ivec2 at = first + ivec2(n % 3, n / 3);
-        const work tap = sample_tap(4 * at.y + at.x);
-        const float g = gauss(vec2(at - 1) - f, HS_TAAU_BOX_KERNEL);
+        const work tap = tile_sample(corner + ivec2(n % 3, n / 3));
+        const float g = weights[n % 3].x * weights[n / 3].y;
         const vec4 o = opponent(tap.c);
         total += g;
         m1 += g * o;
@@ -149,10 +187,11 @@ box window_box()
         mean.c += g * tap.c;
         mean.s += g * tap.s;
     }
-    m1 /= total;
-    m2 /= total;
-    mean.c /= total;
-    mean.s /= total;
+    const float share = 1.0 / total;
+    m1 *= share;
+    m2 *= share;
+    mean.c *= share;
+    mean.s *= share;
     return box(mean, m1, sqrt(max(m2 - m1 * m1, 0.0)));
 }
 
@@ -163,36 +202,19 @@ float box_size(float weight)
     return seen ? HS_TAAU_BOX + HS_TAAU_BOX_GROW * weight : HS_TAAU_BOX_BLIND;
 }
 
-// Reprojected history at a sample, bilinear.
-work history_at(ivec2 s)
-{
-    const vec2 at = sample_place(s), b = floor(at), t = at - b;
-    const ivec2 first = ivec2(b) - moved_first;
-    work sum = work(vec4(0.0), 0.0);
-    [[unroll]] for (int n = 0; n < 4; n++) {
-        const ivec2 o = ivec2(n & 1, n >> 1);
-        const int i = (first.y + o.y) * MOVED_MAX + first.x + o.x;
-        const float g = (o.x == 1 ? t.x : 1.0 - t.x) * (o.y == 1 ? t.y : 1.0 - t.y);
-        sum.c += g * moved_c[i];
-        sum.s += g * moved_s[i];
-    }
-    return sum;
-}
-
 // Kernel-weighted sum of sample minus history at its place, over the four samples around the
 // pixel, and the sum of the kernel.
 work sample_errors(out float total)
 {
     work sum = work(vec4(0.0), 0.0);
     total = 0.0;
+    const vec2 low = gauss_axes(f, window_kernel()), high = gauss_axes(1.0 - f, window_kernel());
     [[unroll]] for (int n = 0; n < 4; n++) {
-        const ivec2 o = ivec2(n & 1, n >> 1);
-        const work old = history_at(render_clamp(base + o));
-        const float g = gauss(vec2(o) - f, window_kernel());
-        const work tap = sample_tap(4 * (o.y + 1) + o.x + 1);
+        const ivec2 o = ivec2(n & 1, n >> 1), t = base + o - samples_first;
+        const float g = (o.x == 1 ? high.x : low.x) * (o.y == 1 ? high.y : low.y);
         total += g;
-        sum.c += g * (tap.c - old.c);
-        sum.s += g * (tap.s - old.s);
+        sum.c += g * errors_c[t.y * SAMPLES_MAX + t.x];
+        sum.s += g * errors_s[t.y * SAMPLES_MAX + t.x];
     }
     return sum;
 }

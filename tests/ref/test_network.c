@@ -310,7 +310,7 @@ static void run_recipe(const struct file *file, const struct recipe *r, int fram
     // Plain: sums in another order, and at ratios like 3 some pixels between two samples choose the
     // other one. Its sequence keeps history in half floats, whose rounding is the device's. Matrix:
     // weights and activations have eleven bits.
-    static const struct bounds plain_bounds = {80, 80, 65}, matrix_bounds = {50, 55, 55};
+    static const struct bounds plain_bounds = {72, 78, 65}, matrix_bounds = {50, 55, 55};
     struct fixture fx;
     struct hs_model_info info;
     struct errors e[2] = {0};
