@@ -4,38 +4,43 @@
 
 #define BUFFERS (HS_TENSORS + 1)
 
-static int check_range(struct hs_stream *s, uint64_t bytes)
+static uint64_t tensor_bytes(const struct hs_stream *s, int tensor)
 {
-    if (bytes <= s->device->limits.maxStorageBufferRange)
-        return 0;
-    hs_log_message(&s->device->log, HS_LOG_ERROR,
-                   "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f",
-                   s->params.out_width, s->params.out_height, (double)bytes / (1 << 20),
-                   s->device->name, (double)s->device->limits.maxStorageBufferRange / (1 << 20));
-    return HS_ERR_UNSUPPORTED;
+    const struct hs_layers *layers = &s->model->layers;
+    const struct hs_level_size *level = &s->levels[tensor / 2];
+    return (uint64_t)level->pitch * level->rows * layers->channels[tensor / 2] *
+           (layers->matrix.m ? 2 : 4);
+}
+
+int hs_activations_check(struct hs_stream *s)
+{
+    const uint64_t most = s->device->limits.maxStorageBufferRange;
+    hs_level_sizes(s->params.out_width, s->params.out_height, s->levels);
+    for (int i = 0; i < HS_TENSORS; i++) {
+        const uint64_t bytes = tensor_bytes(s, i);
+        if (bytes <= most)
+            continue;
+        hs_log_message(&s->device->log, HS_LOG_ERROR,
+                       "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f",
+                       s->params.out_width, s->params.out_height, (double)bytes / (1 << 20),
+                       s->device->name, (double)most / (1 << 20));
+        return HS_ERR_UNSUPPORTED;
+    }
+    return 0;
 }
 
 static int create_buffers(struct hs_stream *s)
 {
     static const char *const names[HS_TENSORS] = {"activations 0", "block 0",       "activations 1",
                                                   "block 1",       "activations 2", "block 2"};
-    const struct hs_layers *layers = &s->model->layers;
-    const uint64_t value_bytes = layers->matrix.m ? 2 : 4;
     struct hs_buffer_plan plan[BUFFERS];
-    int err = 0;
-    for (int i = 0; !err && i < HS_TENSORS; i++) {
-        const struct hs_level_size *l = &s->levels[i / 2];
-        plan[i] = (struct hs_buffer_plan){
-            &s->tensors[i], names[i],
-            (uint64_t)l->pitch * l->rows * layers->channels[i / 2] * value_bytes,
-            VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
-        err = check_range(s, plan[i].bytes);
-    }
-    if (err)
-        return err;
-    plan[HS_TENSORS] = (struct hs_buffer_plan){&s->weights, "weights", layers->weights_bytes,
-                                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    for (int i = 0; i < HS_TENSORS; i++)
+        plan[i] = (struct hs_buffer_plan){&s->tensors[i], names[i], tensor_bytes(s, i),
+                                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+    plan[HS_TENSORS] = (struct hs_buffer_plan){
+        &s->weights, "weights", s->model->layers.weights_bytes,
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     return hs_arena_create(s->device,
                            &(struct hs_arena_plan){.buffers = plan, .buffer_count = BUFFERS},
                            &s->network_arena);
@@ -96,7 +101,6 @@ static void write_sets(struct hs_stream *s)
 
 int hs_activations_create(struct hs_stream *s)
 {
-    hs_level_sizes(s->params.out_width, s->params.out_height, s->levels);
     int err = create_buffers(s);
     if (!err)
         err = create_sets(s);

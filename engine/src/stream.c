@@ -94,7 +94,10 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
         s->params.max_render_width = params->out_width;
         s->params.max_render_height = params->out_height;
     }
-    err = create_planes(s);
+    if (model->layers.count)
+        err = hs_activations_check(s);
+    if (!err)
+        err = create_planes(s);
     if (!err && model->layers.count)
         err = hs_activations_create(s);
     if (!err && (params->flags & HS_STREAM_TIMINGS))

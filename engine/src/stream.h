@@ -157,7 +157,8 @@ int hs_sets_find(struct hs_stream *stream, struct hs_recording *rec);
 void hs_sets_forget(struct hs_stream *stream, VkImageView view);
 void hs_sets_destroy(struct hs_stream *stream);
 
-/** The network's buffers and descriptor sets. */
+/** The network's buffers and descriptor sets; sizes are checked before anything is made. */
+int hs_activations_check(struct hs_stream *stream);
 int hs_activations_create(struct hs_stream *stream);
 void hs_activations_destroy(struct hs_stream *stream);
 

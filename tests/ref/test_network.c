@@ -399,7 +399,27 @@ static void zero_head(struct test_rng *rng)
     drop_model(&file);
 }
 
+// hs_stream_create(): HS_ERR_UNSUPPORTED for activations that no buffer can hold.
+static void too_large(struct test_rng *rng)
+{
+    struct fixture fx;
+    struct hs_stream *stream = NULL;
+    struct file file = write_model(rng, &fx_model_tiny);
+    FX_OPEN(&fx, NULL, NULL);
+    fx.quiet = true;
+    struct hs_model *model = load(&fx, &file, HS_PATH_PLAIN);
+    REQUIRE_EQ(hs_stream_create(model,
+                                &(struct hs_stream_params){.out_width = 16384, .out_height = 16384},
+                                &stream),
+               HS_ERR_UNSUPPORTED);
+    REQUIRE(strstr(fx.last, "activations") && strstr(fx.last, "16384x16384"));
+    hs_model_destroy(&model);
+    fx_close(&fx);
+    drop_model(&file);
+}
+
 static const struct test_case cases[] = {
+    {"too large", too_large},
     {"zero head", zero_head},
     {"sequences", sequences},
     {"large networks", large_networks},

@@ -67,8 +67,8 @@ struct hs_stage_time {
  * Thread: safe on one model.
  * Cost: allocates device memory and descriptors; submits nothing.
  * Errors: HS_ERR_INVALID sizes out of range; HS_ERR_UNSUPPORTED the output is larger than the
- * device's images can be, or timestamps were asked for and the queue family has none;
- * HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
+ * device's images or, for a network's activations, its buffers can be, or timestamps were asked
+ * for and the queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
 int hs_stream_create(struct hs_model *model, const struct hs_stream_params *params,
