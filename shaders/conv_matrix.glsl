@@ -45,90 +45,71 @@ void stage_weights(int chunk)
         chunk_weights[n] = weights[at + n];
 }
 
-MATRIX_SUM sums[ROWS * OUT_TILES];
-
-void start_sums()
-{
-    const int at = layer.weights.y + int(gl_WorkGroupID.z) * TILE_M * OUTPUTS / 4;
-    [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
-        coopMatLoad(sums[n], weights, at + n * TILE_N / 4, OUTPUTS / 4, ROW_MAJOR);
-        [[unroll]] for (int m = 1; m < ROWS; m++)
-            sums[m * OUT_TILES + n] = sums[n];
-    }
-}
-
-void multiply()
-{
-    const int first = int(gl_SubgroupID) * ROWS * STRIDE * COLUMNS * PIXEL_PITCH;
-    MATRIX_A a[OPERAND_ROWS];
-    MATRIX_B b;
-    for (int x = 0; x < KERNEL_X; x++) {
-        for (int k = 0; k < CHUNK; k += TILE_K) {
-            [[unroll]] for (int r = 0; r < OPERAND_ROWS; r++)
-                coopMatLoad(a[r], operand,
-                            first + (r * COLUMNS + x) * PIXEL_PITCH + k / PER_UNIT, PIXEL_PITCH,
-                            ROW_MAJOR);
-            [[unroll]] for (int y = 0; y < KERNEL_Y; y++) {
-                const int row = (y * KERNEL_X + x) * CHUNK + k;
-                [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
-                    coopMatLoad(b, chunk_weights, row * WEIGHTS_PITCH + n * TILE_N / PER_UNIT,
-                                WEIGHTS_PITCH, ROW_MAJOR);
-                    [[unroll]] for (int m = 0; m < ROWS; m++)
-                        sums[m * OUT_TILES + n] =
-                            coopMatMulAdd(a[m * STRIDE + y], b, sums[m * OUT_TILES + n]);
-                }
-            }
-        }
-    }
-}
-
-void store(ivec2 first)
-{
-    const int pixel = int(gl_WorkGroupID.z), units = OUTPUTS / PER_UNIT;
-    int step = 1;
-    ivec2 shift = ivec2(0);
-    if (PIXELS == 4) {
-        step = 2;
-        shift = ivec2(pixel & 1, pixel >> 1);
-    }
-    [[unroll]] for (int m = 0; m < ROWS; m++) {
-        const ivec2 p = step * (first + ivec2(0, m)) + shift;
-        const int at = (p.y * layer.size.w + p.x) * units;
-        [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
-            const int i = m * OUT_TILES + n, place = at + n * TILE_N / PER_UNIT;
-            MATRIX_SUM sum = sums[i];
-            MATRIX_OUT rounded;
-            if (ADD) {
-                coopMatLoad(rounded, outputs, place, step * units, ROW_MAJOR);
-                sum += MATRIX_SUM(rounded);
-            }
-            rounded = MATRIX_OUT(sum);
-            if (RELU) {
-                for (int e = 0; e < rounded.length(); e++)
-                    rounded[e] = max(rounded[e], float16_t(0.0));
-            }
-            coopMatStore(rounded, outputs, place, step * units, ROW_MAJOR);
-        }
-    }
-}
-
+// Matrices stay in main() and their loops unrolled, so that arrays of them stay in registers.
 void main()
 {
-    const int rows = layer.size.y / STRIDE;
+    const int units = OUTPUTS / PER_UNIT, pixel = int(gl_WorkGroupID.z);
+    const int step = PIXELS == 4 ? 2 : 1;
+    const int bias_at = layer.weights.y + pixel * TILE_M * OUTPUTS / 4;
+    const int operand_at = int(gl_SubgroupID) * ROWS * STRIDE * COLUMNS * PIXEL_PITCH;
     for (int t = 0; t < layer.weights.w; t++) {
         const ivec2 tile = ivec2(int(gl_WorkGroupID.x) * TILE_M,
                                  (int(gl_WorkGroupID.y) * layer.weights.w + t) * TILE_ROWS);
-        if (tile.y >= rows)
+        if (tile.y * STRIDE >= layer.size.y)
             break;
-        start_sums();
+        MATRIX_SUM sums[ROWS * OUT_TILES];
+        [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
+            coopMatLoad(sums[n], weights, bias_at + n * TILE_N / 4, OUTPUTS / 4, ROW_MAJOR);
+            [[unroll]] for (int m = 1; m < ROWS; m++)
+                sums[m * OUT_TILES + n] = sums[n];
+        }
+
         for (int chunk = 0; chunk < CHUNKS; chunk++) {
             barrier();
             stage_operand(ivec2(first_column(tile.x), first_row(tile.y)), chunk);
             if (CHUNKS > 1 || t == 0)
                 stage_weights(chunk);
             barrier();
-            multiply();
+            for (int x = 0; x < KERNEL_X; x++) {
+                for (int k = 0; k < CHUNK; k += TILE_K) {
+                    MATRIX_A a[OPERAND_ROWS];
+                    MATRIX_B b;
+                    [[unroll]] for (int r = 0; r < OPERAND_ROWS; r++)
+                        coopMatLoad(a[r], operand,
+                                    operand_at + (r * COLUMNS + x) * PIXEL_PITCH + k / PER_UNIT,
+                                    PIXEL_PITCH, ROW_MAJOR);
+                    [[unroll]] for (int y = 0; y < KERNEL_Y; y++) {
+                        const int row_at = ((y * KERNEL_X + x) * CHUNK + k) * WEIGHTS_PITCH;
+                        [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
+                            coopMatLoad(b, chunk_weights, row_at + n * TILE_N / PER_UNIT,
+                                        WEIGHTS_PITCH, ROW_MAJOR);
+                            [[unroll]] for (int m = 0; m < ROWS; m++)
+                                sums[m * OUT_TILES + n] = coopMatMulAdd(
+                                    a[m * STRIDE + y], b, sums[m * OUT_TILES + n]);
+                        }
+                    }
+                }
+            }
         }
-        store(ivec2(tile.x, tile.y + int(gl_SubgroupID) * ROWS));
+
+        const ivec2 first = step * ivec2(tile.x, tile.y + int(gl_SubgroupID) * ROWS) +
+                            ivec2(pixel & 1, pixel >> 1);
+        [[unroll]] for (int m = 0; m < ROWS; m++) {
+            const int at = ((first.y + step * m) * layer.size.w + first.x) * units;
+            [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
+                MATRIX_OUT rounded;
+                if (ADD) {
+                    coopMatLoad(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units,
+                                ROW_MAJOR);
+                    sums[m * OUT_TILES + n] += MATRIX_SUM(rounded);
+                }
+                rounded = MATRIX_OUT(sums[m * OUT_TILES + n]);
+                if (RELU) {
+                    [[unroll]] for (int e = 0; e < rounded.length(); e++)
+                        rounded[e] = max(rounded[e], float16_t(0.0));
+                }
+                coopMatStore(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units, ROW_MAJOR);
+            }
+        }
     }
 }

@@ -16,20 +16,22 @@ shared float16_t operand[TOKENS * OPERAND_PITCH];
 
 void product()
 {
-    const int columns = OUTPUTS / TILE_N, count = TOKENS / TILE_M * columns;
-    for (int t = int(gl_SubgroupID); t < count; t += int(gl_NumSubgroups)) {
-        const int m = t / columns, n = t % columns;
-        MATRIX_SUM sum = MATRIX_SUM(0.0);
-        for (int k = 0; k < INPUTS; k += TILE_K) {
-            MATRIX_A a;
-            MATRIX_B b;
-            coopMatLoad(a, operand, m * TILE_M * OPERAND_PITCH + k, OPERAND_PITCH, ROW_MAJOR);
-            coopMatLoad(b, weights,
-                        layer.weights.x + k * WEIGHTS_PITCH + n * TILE_N / PER_UNIT,
-                        WEIGHTS_PITCH, ROW_MAJOR);
-            sum = coopMatMulAdd(a, b, sum);
+    MATRIX_A a[INPUTS / TILE_K];
+    MATRIX_B b;
+    for (int m = 0; m < TOKENS; m += TILE_M) {
+        [[unroll]] for (int k = 0; k < INPUTS / TILE_K; k++)
+            coopMatLoad(a[k], operand, m * OPERAND_PITCH + k * TILE_K, OPERAND_PITCH, ROW_MAJOR);
+        for (int n = int(gl_SubgroupID) * TILE_N; n < OUTPUTS;
+             n += int(gl_NumSubgroups) * TILE_N) {
+            MATRIX_SUM sum = MATRIX_SUM(0.0);
+            [[unroll]] for (int k = 0; k < INPUTS / TILE_K; k++) {
+                coopMatLoad(b, weights,
+                            layer.weights.x + k * TILE_K * WEIGHTS_PITCH + n / PER_UNIT,
+                            WEIGHTS_PITCH, ROW_MAJOR);
+                sum = coopMatMulAdd(a[k], b, sum);
+            }
+            coopMatStore(sum, result, m * RESULT_PITCH + n, RESULT_PITCH, ROW_MAJOR);
         }
-        coopMatStore(sum, result, m * TILE_M * RESULT_PITCH + n * TILE_N, RESULT_PITCH, ROW_MAJOR);
     }
 }
 #else
