@@ -133,8 +133,8 @@ static void one_plane(struct test_rng *rng)
             // EXR files have three channels of guides, and of opaque colour.
             if (channels == 4 && k % 4 == 3)
                 continue;
-            REQUIRE_EQ(floats[k], value);
-            REQUIRE_EQ(values[k], value);
+            REQUIRE_MSG(floats[k] == value, "%s: %g, %g", wide, (double)floats[k], (double)value);
+            REQUIRE_MSG(values[k] == value, "%s: %g, %g", exr, (double)values[k], (double)value);
             different += value != floats[k % (gsize)channels];
         }
         REQUIRE_MSG(different > 0, "%s is flat", plane);
