@@ -16,6 +16,7 @@ static const struct {
     {"upscale", tool_upscale, "Upscales a recorded sequence."},
     {"compare", tool_compare, "Measures sequences against a reference."},
     {"inspect", tool_inspect, "Tells what a file, a sequence or the machine's devices hold."},
+    {"probe", tool_probe, "Finds out from the pictures what a sequence's numbers mean."},
     {"render", tool_render, "Renders procedural clips with references."},
     {"planes", tool_planes, "Writes the planes of a sequence as raw video."},
     {"bench", tool_bench, "Measures GPU time stage by stage."},

@@ -9,5 +9,6 @@ int tool_inspect(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_render(int argc, char **argv);
 int tool_planes(int argc, char **argv);
+int tool_probe(int argc, char **argv);
 
 #endif

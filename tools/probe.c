@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// hindsight probe: the command line.
+#include "probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+#include "tool.h"
+
+#define MAX_SETTINGS 32
+
+enum {
+    OPT_FRAMES,
+    OPT_START,
+    OPT_CONVENTION,
+    OPT_SET,
+    OPT_LAYER,
+    OPT_PLANE,
+    OPT_FRAMES_JSON,
+    OPT_NO_FRAMES_JSON,
+    OPT_JSON,
+    OPT_OPTIONS,
+};
+
+static const struct tool_option options[] = {
+    {"frames", 'n', "N", "Frames to look at, 2 to 16. Default 8."},
+    {"start", 0, "N", "First frame."},
+    {"convention", 'c', "NAME", "What is to be checked: auto or a preset. Default auto."},
+    {"set", 0, "KEY=VALUE", "Changes one key of the convention."},
+    {"layer", 'l', "NAME", "Layer, view or part of the files to use."},
+    {"plane", 0, "NAME=PATTERN", "Takes a plane from files of its own."},
+    {"frames-json", 0, "FILE", "Takes jitter and cameras from this file."},
+    {"no-frames-json", 0, NULL, "Leaves a frames.json beside the frames alone."},
+    {"json", 0, "FILE", "Writes everything as JSON; - is stdout, in place of the text."},
+    {"options", 0, NULL, "Prints the options to use and nothing else."},
+    {0},
+};
+
+struct probe {
+    const char *convention, *layer, *json;
+    const char *settings[MAX_SETTINGS];
+    int setting_count;
+    struct hsio_options sequence;
+    int64_t frames, start;
+    bool has_start, options_only;
+};
+
+static int take_plane(struct probe *p, const char *value)
+{
+    const char *equal = strchr(value, '=');
+    char name[32];
+    int plane = -1;
+
+    if (equal && equal > value && equal - value < (int)sizeof(name)) {
+        snprintf(name, sizeof(name), "%.*s", (int)(equal - value), value);
+        plane = hsio_plane_from_name(name);
+    }
+    if (plane < 0) {
+        tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", value);
+        return HS_ERR_INVALID;
+    }
+    p->sequence.planes[plane] = equal + 1;
+    return 0;
+}
+
+static int take(void *priv, int row, const char *value)
+{
+    struct probe *p = priv;
+
+    switch (row) {
+    case OPT_FRAMES:
+        return tool_parse_int("frames", value, 2, PROBE_MAX_FRAMES, &p->frames);
+    case OPT_START:
+        p->has_start = true;
+        return tool_parse_int("start", value, INT32_MIN, INT32_MAX, &p->start);
+    case OPT_CONVENTION:
+        p->convention = value;
+        return 0;
+    case OPT_SET:
+        if (p->setting_count >= MAX_SETTINGS) {
+            tool_error("--set: too many");
+            return HS_ERR_INVALID;
+        }
+        p->settings[p->setting_count++] = value;
+        return 0;
+    case OPT_LAYER:
+        p->layer = value;
+        return 0;
+    case OPT_PLANE:
+        return take_plane(p, value);
+    case OPT_FRAMES_JSON:
+        p->sequence.sidecar = value;
+        return 0;
+    case OPT_NO_FRAMES_JSON:
+        p->sequence.no_sidecar = true;
+        return 0;
+    case OPT_JSON:
+        p->json = value;
+        return 0;
+    default:
+        p->options_only = true;
+        return 0;
+    }
+}
+
+static int make_convention(const struct probe *p, struct hsio_convention *conv)
+{
+    int err = hsio_convention_preset(conv, p->convention, tool_log());
+
+    if (!err && p->layer)
+        err = hsio_convention_set(conv, "layer", p->layer, tool_log());
+    for (int i = 0; !err && i < p->setting_count; i++)
+        err = hsio_convention_set_text(conv, p->settings[i], tool_log());
+    return err;
+}
+
+static int find_start(const struct probe *p, const struct hsio_sequence *seq, int *first)
+{
+    struct hsio_sequence_info info;
+
+    *first = 0;
+    hsio_sequence_info(seq, &info);
+    while (p->has_start && *first < info.frame_count &&
+           hsio_sequence_number(seq, *first) < p->start)
+        ++*first;
+    if (*first < info.frame_count)
+        return 0;
+    tool_error("--start %lld leaves no frame: %s has the frames %lld to %lld", (long long)p->start,
+               info.location, (long long)info.first, (long long)info.last);
+    return HS_ERR_INVALID;
+}
+
+static int print(const struct probe *p, const struct probe_report *report)
+{
+    if (p->json) {
+        FILE *file = tool_output_open(p->json);
+
+        if (!file)
+            return HS_ERR_IO;
+        probe_print_json(report, file);
+        const int err = tool_output_close(file, p->json);
+        if (err < 0)
+            return err;
+    }
+    if (p->options_only)
+        printf("%s\n", report->options);
+    else if (!p->json || strcmp(p->json, "-") != 0)
+        probe_print(report);
+    return 0;
+}
+
+static int run(const struct probe *p, const struct hsio_convention *conv, const char *location)
+{
+    struct probe_report *report = calloc(1, sizeof(*report));
+    struct hsio_sequence *seq = NULL;
+    int err = report ? 0 : HS_ERR_NOMEM, first = 0, code = TOOL_EXIT_FAILED;
+
+    if (!err)
+        err = hsio_sequence_open(location, conv, &p->sequence, tool_log(), &seq);
+    if (!err)
+        err = find_start(p, seq, &first);
+    if (!err)
+        err = probe_run(seq, &p->sequence, first, (int)p->frames, report);
+    if (!err)
+        err = print(p, report);
+    if (!err)
+        code = report->code;
+    if (report)
+        probe_report_finish(report);
+    free(report);
+    hsio_sequence_close(&seq);
+    return code;
+}
+
+int tool_probe(int argc, char **argv)
+{
+    struct probe p = {
+        .convention = "auto", .frames = 8, .sequence = {.missing = HSIO_MISSING_SKIP}};
+    struct tool_usage usage = {
+        .command = "probe",
+        .form = "SEQUENCE [options]",
+        .about = "Finds out from the pictures what a sequence's motion vectors, jitter, depth and "
+                 "guides mean, and whether the convention fits. Exit code 0: it fits; 3: it does "
+                 "not; 4: the frames do not tell. docs/probe.md tells more.",
+        .options = options,
+        .min_arguments = 1,
+        .max_arguments = 1,
+        .take = take,
+        .priv = &p,
+    };
+    struct hsio_convention conv;
+    int err = tool_options_parse(&usage, argc, argv);
+
+    if (!err)
+        err = make_convention(&p, &conv);
+    if (err)
+        return err < 0 ? TOOL_EXIT_USAGE : TOOL_EXIT_DONE;
+    return run(&p, &conv, usage.arguments[0]);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// From what was measured to a convention, its name, the options to use, and remarks.
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe.h"
+#include "report.h"
+
+static void note(struct probe_report *r, bool grave, const char *format, ...) TOOL_PRINTF(3);
+
+static void note(struct probe_report *r, bool grave, const char *format, ...)
+{
+    va_list args;
+
+    if (r->note_count == PROBE_NOTES)
+        return;
+    va_start(args, format);
+    vsnprintf(r->notes[r->note_count], sizeof(r->notes[0]), format, args);
+    va_end(args);
+    r->grave[r->note_count++] = grave;
+}
+
+static bool is_found(const struct probe_report *r)
+{
+    return r->motion.verdict == PROBE_FITS || r->motion.verdict == PROBE_WRONG;
+}
+
+/** The declared convention, with what is known for sure put right. */
+static void make_found(struct probe_report *r)
+{
+    struct hsio_convention *c = &r->found;
+    const struct probe_depth *d = &r->depth;
+    const struct probe_guides *g = &r->guides;
+
+    *c = *r->clip.convention;
+    if (r->motion.verdict == PROBE_WRONG) {
+        const enum hsio_unwritten unwritten = c->motion.unwritten;
+
+        c->motion = r->motion.best.motion;
+        c->motion.unwritten = unwritten;
+    }
+    if (is_found(r) && g->sky_unwritten && c->motion.unwritten == HSIO_UNWRITTEN_NONE)
+        c->motion.unwritten = HSIO_UNWRITTEN_ZERO_AT_FAR;
+    if (r->jitter.sure && r->jitter.declared && !r->jitter.fits) {
+        if (r->jitter.in_vectors) {
+            c->motion.jittered = true;
+        } else if (r->jitter.present && !r->jitter.swap) {
+            c->jitter.sign_x *= r->jitter.sign[0] < 0 ? -1 : 1;
+            c->jitter.sign_y *= r->jitter.sign[1] < 0 ? -1 : 1;
+        }
+    }
+    if (d->kind_known == PROBE_PROVEN && d->kind != c->depth.kind) {
+        c->depth.kind = d->kind;
+        c->depth.background = d->has_background                ? d->background
+                              : d->kind == HSIO_DEPTH_LINEAR   ? INFINITY
+                              : d->kind == HSIO_DEPTH_HARDWARE ? 1
+                                                               : 0;
+    }
+    if (d->kind == HSIO_DEPTH_LINEAR && d->kind_known == PROBE_PROVEN && d->has_background &&
+        d->background >= 1e9f && c->depth.background > d->background)
+        c->depth.background = d->background;
+    if (g->has_normals && g->normals_unsigned)
+        c->normal.range = HSIO_RANGE_UNSIGNED;
+    if (g->has_normals && g->knows_space)
+        c->normal.space = g->normals_view ? HSIO_SPACE_VIEW : HSIO_SPACE_WORLD;
+}
+
+static bool is_pixel_key(const char *key)
+{
+    const char *dot = strchr(key, '.');
+
+    return dot && strcmp(dot, ".channels") != 0 && strncmp(key, "motion_next.", 12) != 0 &&
+           strcmp(key, "depth.unit_m") != 0 && strcmp(key, "depth.near") != 0 &&
+           strcmp(key, "depth.far") != 0 && strcmp(key, "color.transfer") != 0;
+}
+
+/** Keys of no consequence for planes that are not there. */
+static bool matters(const struct probe_report *r, const char *key)
+{
+    const struct probe_clip *c = &r->clip;
+
+    return is_pixel_key(key) && (strncmp(key, "motion.", 7) != 0 || c->planes[HSIO_PLANE_MOTION]) &&
+           (strncmp(key, "depth.", 6) != 0 || c->planes[HSIO_PLANE_DEPTH]) &&
+           (strncmp(key, "normal.", 7) != 0 || c->planes[HSIO_PLANE_NORMAL]) &&
+           (strncmp(key, "roughness.", 10) != 0 || c->planes[HSIO_PLANE_ROUGHNESS]) &&
+           (strncmp(key, "jitter.", 7) != 0 || r->jitter.declared);
+}
+
+/** The options that turn `from` into what was found. Gives how many there are. */
+static int differences(const struct probe_report *r, const struct hsio_convention *from, char *text,
+                       size_t size)
+{
+    size_t length = strlen(text);
+    int count = 0;
+
+    for (int i = 0; i < hsio_convention_key_count(); i++) {
+        const char *key = hsio_convention_key(i);
+        char a[HSIO_PATTERN_BYTES], b[HSIO_PATTERN_BYTES];
+
+        if (!matters(r, key) || hsio_convention_get(from, key, a, sizeof(a)) ||
+            hsio_convention_get(&r->found, key, b, sizeof(b)) || !strcmp(a, b))
+            continue;
+        count++;
+        if (length < size)
+            length += (size_t)snprintf(text + length, size - length, " --set %s=%s", key, b);
+    }
+    return count;
+}
+
+/** Whether a preset's patterns find the same channels in the file. */
+static bool reads_the_same(const struct probe_report *r, const char *preset)
+{
+    struct hsio_convention conv;
+    struct hsio_sequence *seq = NULL;
+    struct hsio_frame *frame = NULL;
+    bool same = false;
+
+    tool_capture_begin();
+    if (!hsio_convention_preset(&conv, preset, NULL) &&
+        !hsio_sequence_open(r->location, &conv, r->options_in, NULL, &seq) &&
+        !hsio_frame_open(seq, 0, &frame)) {
+        const struct hsio_frame_info *info = hsio_frame_info(frame);
+
+        same = true;
+        for (int i = 0; i < HSIO_PLANE_COUNT; i++) {
+            const char *name = info->planes[i].present ? info->planes[i].channels : "";
+
+            same = same && (!r->clip.planes[i] || !strcmp(name, r->clip.channels[i]));
+        }
+    }
+    hsio_frame_close(&frame);
+    hsio_sequence_close(&seq);
+    tool_capture_end();
+    return same;
+}
+
+/** Key by key, signs and scales multiplied out, so that equal meanings look alike. */
+static void normalise(struct probe_report *r)
+{
+    struct hsio_motion_convention *m = &r->found.motion;
+    const struct hsio_motion_convention *d = &r->clip.convention->motion;
+    float a[2], b[2];
+
+    hsio_motion_scale(m, 1000, 700, 1000, 700, a);
+    hsio_motion_scale(d, 1000, 700, 1000, 700, b);
+    if (m->unit == d->unit && m->direction == d->direction && fabsf(a[0] - b[0]) < 1e-3f &&
+        fabsf(a[1] - b[1]) < 1e-3f) {
+        m->sign_x = d->sign_x;
+        m->sign_y = d->sign_y;
+        m->scale_x = d->scale_x;
+        m->scale_y = d->scale_y;
+    }
+}
+
+static void name_preset(struct probe_report *r)
+{
+    const char *declared = r->clip.convention->preset;
+    char text[sizeof(r->options)] = "";
+    int least;
+
+    normalise(r);
+    // What was declared counts as its preset with the differences from it.
+    struct hsio_convention base;
+    if (hsio_convention_preset(&base, declared, NULL))
+        base = *r->clip.convention;
+    snprintf(r->preset, sizeof(r->preset), "%s", base.preset);
+    snprintf(text, sizeof(text), "--convention %s", r->preset);
+    least = differences(r, &base, text, sizeof(text));
+    for (int i = 0; least && i < hsio_preset_count(); i++) {
+        char other[sizeof(r->options)];
+        const char *name = hsio_preset_name(i);
+
+        if (!strcmp(name, r->preset) || hsio_convention_preset(&base, name, NULL))
+            continue;
+        snprintf(other, sizeof(other), "--convention %s", name);
+        const int count = differences(r, &base, other, sizeof(other));
+
+        if (count < least && reads_the_same(r, name)) {
+            least = count;
+            snprintf(r->preset, sizeof(r->preset), "%s", name);
+            memcpy(text, other, sizeof(text));
+        }
+    }
+    r->exact = !least;
+    memcpy(r->options, text, sizeof(r->options));
+}
+
+static void note_motion(struct probe_report *r)
+{
+    const struct probe_motion *m = &r->motion;
+
+    switch (m->verdict) {
+    case PROBE_NOTHING:
+        note(r, false,
+             r->clip.count < 2 ? "a single frame: motion and jitter can not be checked"
+                               : "no motion vectors");
+        break;
+    case PROBE_ZERO:
+        note(r, true,
+             "all motion vectors are zero although the picture moves; Blender writes such vectors "
+             "when motion blur is on: render with motion blur off");
+        break;
+    case PROBE_UNSURE:
+        note(r, false,
+             "not sure: vectors explain these frames no better than no motion does; try frames "
+             "with more movement (--start) or more of them (--frames)");
+        break;
+    case PROBE_WRONG:
+        note(r, true, "the vectors do not mean what convention %s says",
+             r->clip.convention->preset);
+        break;
+    default:
+        break;
+    }
+    if (!is_found(r))
+        return;
+    if (m->factor < 0.99 || m->factor > 1.01)
+        note(r, true, "vectors are %.3g times a frame's motion: a shutter, or another frame rate",
+             1 / m->factor);
+    if (r->guides.silhouettes_averaged)
+        note(r, false,
+             "vectors are averaged at silhouettes (%.0f %% of edges have one between both sides'): "
+             "render them without pixel filter",
+             100 * r->guides.silhouettes);
+    if (r->guides.sky_unwritten)
+        note(r, false,
+             "the background (%.0f %%) has no vectors although the camera moves: it is moved by "
+             "the camera matrices if there are any",
+             100 * r->guides.sky);
+}
+
+static void note_jitter(struct probe_report *r)
+{
+    const struct probe_jitter *j = &r->jitter;
+
+    if (!j->sure || j->fits)
+        return;
+    if (!j->declared && j->phase)
+        note(r, true,
+             "jitter is there but not declared: it looks like Halton (2, 3) from index %d on, "
+             "signs %+g %+g; put it into a frames.json",
+             j->phase, (double)j->halton_sign[0], (double)j->halton_sign[1]);
+    else if (!j->declared)
+        note(r, true,
+             "frames are shifted against each other by %.2g pixels: jitter that nobody "
+             "declared?",
+             j->rms);
+    else if (j->in_vectors)
+        note(r, true, "the vectors contain the jitter");
+    else if (!j->present)
+        note(r, true, "a jitter is declared, but the pictures have none");
+    else
+        note(r, true, "the declared jitter has other signs%s than the pictures: %+g %+g",
+             j->swap ? " and exchanged axes" : "", (double)j->sign[0], (double)j->sign[1]);
+}
+
+static void note_depth(struct probe_report *r)
+{
+    const struct probe_depth *d = &r->depth;
+
+    if (d->present && d->constant)
+        note(r, true, "depth is the same everywhere");
+    if (d->kind_known == PROBE_PROVEN && d->kind != r->clip.convention->depth.kind)
+        note(r, true, "depth is not of the kind that the convention says");
+    else if (d->kind_known == PROBE_LIKELY && d->kind != r->clip.convention->depth.kind)
+        note(r, true, "depth looks %s, not as the convention says; it is not proven",
+             d->kind == HSIO_DEPTH_LINEAR     ? "linear"
+             : d->kind == HSIO_DEPTH_HARDWARE ? "like a depth buffer"
+                                              : "like an inverted depth buffer");
+    if (r->clip.frames[0].depth_stats.non_finite && d->max > 60000)
+        note(r, false, "depth goes up to half float's limit: far surfaces may be lost");
+}
+
+static void note_guides(struct probe_report *r)
+{
+    const struct probe_guides *g = &r->guides;
+    uint64_t bad = 0;
+
+    for (int t = 0; t < r->clip.count; t++)
+        bad += r->clip.frames[t].color_stats.non_finite;
+    if (bad)
+        note(r, false, "%llu colour pixels in %d frames are NaN or infinite",
+             (unsigned long long)bad, r->clip.count);
+    if (g->negative > 0.001)
+        note(r, false, "%.1f %% of colour is below 0", 100 * g->negative);
+    if (g->display_referred)
+        note(r, false, "colour ends at 1 and many pixels are there: display-referred? (--ldr)");
+    if (g->noise_sticks)
+        note(r, true,
+             "noise sticks to the screen (correlation %.2f): it does not average out; render with "
+             "another seed every frame",
+             g->noise_fixed);
+    if (g->albedo_out_of_range)
+        note(r, true, "albedo goes beyond 0 to 1 (up to %.3g): it contains light", g->albedo_max);
+    if (g->has_normals && g->normals_unsigned &&
+        r->clip.convention->normal.range == HSIO_RANGE_SIGNED)
+        note(r, true, "normals are stored as 0 to 1");
+    if (g->knows_space && (r->clip.convention->normal.space == HSIO_SPACE_VIEW) != g->normals_view)
+        note(r, true, "normals are in %s space", g->normals_view ? "view" : "world");
+}
+
+/** Exit codes are for scripts: what would go wrong comes first. */
+static void judge(struct probe_report *r)
+{
+    const struct probe_motion *m = &r->motion;
+    const struct probe_depth *d = &r->depth;
+    const bool wrong_jitter = r->jitter.sure && !r->jitter.fits;
+    const bool wrong_depth =
+        d->kind_known == PROBE_PROVEN && r->clip.convention->depth.kind != d->kind;
+
+    if (m->verdict == PROBE_WRONG || m->verdict == PROBE_ZERO || wrong_jitter || wrong_depth) {
+        r->verdict = "wrong";
+        r->code = PROBE_EXIT_WRONG;
+    } else if (m->verdict == PROBE_FITS) {
+        r->verdict = "fits";
+        r->code = 0;
+    } else {
+        r->verdict = "unsure";
+        r->code = PROBE_EXIT_UNSURE;
+    }
+}
+
+void probe_conclude(struct probe_report *r)
+{
+    judge(r);
+    make_found(r);
+    name_preset(r);
+    note_motion(r);
+    note_jitter(r);
+    note_depth(r);
+    note_guides(r);
+}
+
+int probe_run(const struct hsio_sequence *seq, const struct hsio_options *options, int first,
+              int count, struct probe_report *r)
+{
+    struct hsio_sequence_info info;
+    int err;
+
+    *r = (struct probe_report){.options_in = options};
+    hsio_sequence_info(seq, &info);
+    r->location = info.location;
+    err = probe_clip_read(seq, first, count, &r->clip);
+    if (!err)
+        err = probe_find(&r->clip, &r->motion, &r->jitter);
+    if (!err) {
+        probe_depth_find(&r->clip, &r->motion, &r->jitter, &r->depth);
+        err = probe_guides_find(&r->clip, &r->motion, &r->depth, &r->guides);
+    }
+    if (!err)
+        probe_conclude(r);
+    return err;
+}
+
+void probe_report_finish(struct probe_report *r)
+{
+    probe_clip_finish(&r->clip);
+}
