@@ -38,14 +38,13 @@ ivec2 picture_token(int t)
     return min(at, (params.size.zw + 1) / 2 - 1);
 }
 
-void pixel_features(int t, int s)
+void pixel_features(int t, int s, ivec2 p, bool opaque)
 {
-    const ivec2 p = min(2 * picture_token(t) + ivec2(s & 1, s >> 1), params.size.zw - 1);
     float weights[16], total;
     place_window(p);
     cubic_weights(weights);
-    put3(t, s, 4, filter_window(weights).c.rgb - 0.5);
-    const work old = encode(texelFetch(reproj_colour, p, 0));
+    put3(t, s, 4, filter_window(weights, opaque).c.rgb - 0.5);
+    const work old = settle(moved, opaque);
     const float weight = texelFetch(reproj_aux, p, 0).r;
     put3(t, 12 + s, 4, old.c.rgb - 0.5);
     put(t, 24 + s, weight / (1.0 + weight));
@@ -53,10 +52,10 @@ void pixel_features(int t, int s)
     vec3 out_by = vec3(0.0);
     float error = 0.0;
     if (weight > 0.0) {
-        const box b = window_box();
+        const box b = window_box(opaque);
         out_by = (opponent(old.c).xyz - b.centre.xyz) /
                  (b.deviation.xyz * box_size(weight) + HS_TAAU_BOX_MIN);
-        const work sum = sample_errors(total);
+        const work sum = sample_errors(opaque, total);
         error = 2.0 * opponent(sum.c).x / max(total, 1e-9);
     }
     put3(t, 32 + s, 4, clamp(out_by / 4.0, -1.0, 1.0));
@@ -157,9 +156,14 @@ void write_result()
 
 void main()
 {
-    load_tiles();
     const int i = int(gl_LocalInvocationIndex), x = i & 7, y = i >> 3;
-    pixel_features(4 * (y >> 1) + (x >> 1), 2 * (y & 1) + (x & 1));
+    const int t = 4 * (y >> 1) + (x >> 1), s = 2 * (y & 1) + (x & 1);
+    const ivec2 p = min(2 * picture_token(t) + (ivec2(x, y) & 1), params.size.zw - 1);
+    // Two copies of the code: `opaque` is known in each.
+    if (load_tiles(p))
+        pixel_features(t, s, p, true);
+    else
+        pixel_features(t, s, p, false);
     token_features(i & 15, i >> 4);
     barrier();
     product();

@@ -37,34 +37,35 @@ HS_OUTPUT(out_resolved, HS_BINDING_OUT_RESOLVED);
 
 // Draws history towards the local mean until it lies in the box of the local deviations. Returns
 // the factor that it took, 1 where history was inside.
-float rectify(float size, inout work history)
+float rectify(float size, bool opaque, inout work history)
 {
-    const box b = window_box();
+    const box b = window_box(opaque);
     const vec4 by =
         abs(opponent(history.c) - b.centre) / (b.deviation * size + HS_TAAU_BOX_MIN);
-    const float keep = 1.0 / max(1.0, max(max(by.x, by.y), max(by.z, by.w)));
+    const float keep = 1.0 / max(1.0, max(max(by.x, by.y), opaque ? by.z : max(by.z, by.w)));
     history.c = b.mean.c + (history.c - b.mean.c) * keep;
     history.s = b.mean.s + (history.s - b.mean.s) * keep;
+    history = settle(history, opaque);
     return keep;
 }
 
 // Adds to history the kernel-weighted mean of what the samples say about it. Returns the sum of
 // the kernel.
-float correct(inout work history)
+float correct(bool opaque, inout work history)
 {
     float total;
-    const work sum = sample_errors(total);
+    const work sum = sample_errors(opaque, total);
     range both = taps_range;
     range_add(both, history);
     const float share = HS_TAAU_CORRECT_GAIN / max(total, 1e-9);
-    history = range_clamp(both, work(history.c + sum.c * share, history.s + sum.s * share));
+    history = work(history.c + sum.c * share, history.s + sum.s * share);
+    history = settle(range_clamp(both, settle(history, opaque)), opaque);
     return total;
 }
 
-void resolve(ivec2 p)
+void resolve(ivec2 p, bool opaque)
 {
     float weights[16];
-    place_window(p);
     cubic_weights(weights);
 #ifdef HS_NETWORK
     const head h = read_head();
@@ -72,14 +73,14 @@ void resolve(ivec2 p)
 #else
     const head h = head_none;
 #endif
-    work now = filter_window(weights);
+    work now = filter_window(weights, opaque);
     const float gain = window_gain() * h.gain;
     float weight = texelFetch(reproj_aux, p, 0).r;
     if (weight > 0.0) {
-        work old = encode(texelFetch(reproj_colour, p, 0));
+        work old = settle(moved, opaque);
         work corrected = old;
-        const float total = correct(corrected);
-        const float keep = rectify(box_size(weight) * h.size, old);
+        const float total = correct(opaque, corrected);
+        const float keep = rectify(box_size(weight) * h.size, opaque, old);
         weight *= keep * keep;
         float trust = total / (total + HS_TAAU_CORRECT_KERNEL) * keep * keep * weight /
                       (weight + HS_TAAU_CORRECT_WEIGHT);
@@ -91,6 +92,7 @@ void resolve(ivec2 p)
         now.s += (corrected.s - now.s) * trust;
         now.c = (weight * old.c + gain * now.c) / (weight + gain);
         now.s = (weight * old.s + gain * now.s) / (weight + gain);
+        now = settle(now, opaque);
     }
 #ifdef HS_NETWORK
     now.c.rgb += residual() * max(has(HS_FRAME_LDR) ? now.c.a : now.s, 0.0);
@@ -107,12 +109,18 @@ void resolve(ivec2 p)
 
 void main()
 {
-    load_tiles();
+    const int i = int(gl_LocalInvocationIndex);
+    const ivec2 p = ivec2(gl_WorkGroupID.xy) * 8 + ivec2(i & 7, i >> 3);
+    const bool opaque = load_tiles(p);
 #ifdef HS_NETWORK
     compute_head();
 #endif
-    const int i = int(gl_LocalInvocationIndex);
-    const ivec2 p = ivec2(gl_WorkGroupID.xy) * 8 + ivec2(i & 7, i >> 3);
-    if (all(lessThan(p, params.size.zw)))
-        resolve(p);
+    if (any(greaterThanEqual(p, params.size.zw)))
+        return;
+    place_window(p);
+    // Two copies of the code: `opaque` is known in each.
+    if (opaque)
+        resolve(p, true);
+    else
+        resolve(p, false);
 }

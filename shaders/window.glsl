@@ -18,11 +18,16 @@ shared float errors_s[SAMPLES_MAX * SAMPLES_MAX];
 shared vec4 moved_c[MOVED_MAX * MOVED_MAX];
 shared float moved_s[MOVED_MAX * MOVED_MAX];
 ivec2 samples_first, moved_first;
+// Whether a sample or a pixel of the workgroup is not opaque. Where none is, s and alpha are 1 all
+// along, and functions that are told so (`opaque`) leave them out.
+shared bool some_transparent;
 
 // The 4x4 samples around the pixel: tap n is sample base + (n & 3, n >> 2) - 1.
 ivec2 base;
 vec2 f;
 range taps_range;
+// Moved history at the pixel.
+work moved;
 
 float gauss(vec2 d, float k)
 {
@@ -64,10 +69,22 @@ work history_at(ivec2 s)
 }
 
 // Sample at place t of the tile.
-work tile_sample(ivec2 t)
+work tile_sample(ivec2 t, bool opaque)
 {
     const int i = t.y * SAMPLES_MAX + t.x;
-    return unite(samples_t[i], samples_s[i]);
+    const vec4 straight = samples_t[i];
+    return opaque ? work(vec4(straight.rgb, 1.0), 1.0) : unite(straight, samples_s[i]);
+}
+
+work tile_sample(ivec2 t)
+{
+    return tile_sample(t, false);
+}
+
+// Leaves out what is 1 anyway.
+work settle(work w, bool opaque)
+{
+    return opaque ? work(vec4(w.c.rgb, 1.0), 1.0) : w;
 }
 
 // Place n of a tile, row by row. Exact for a tile's few hundred places.
@@ -77,8 +94,16 @@ ivec2 tile_place(int n, int width)
     return ivec2(n - y * width, y);
 }
 
-void load_tiles()
+// Loads what the workgroup meets and moved history of the thread's pixel p; tells whether all of it
+// is opaque.
+bool load_tiles(ivec2 p)
 {
+    float alpha = 1.0;
+    if (gl_LocalInvocationIndex == 0)
+        some_transparent = false;
+    const vec4 own = texelFetch(reproj_colour, min(p, params.size.zw - 1), 0);
+    alpha = min(alpha, own.a);
+    moved = encode(own);
     const ivec2 first = ivec2(gl_WorkGroupID.xy) * 8;
     const ivec2 from = ivec2(floor(place(first))), to = ivec2(floor(place(first + 7)));
     // The last samples' neighbours, too, where the pixels lie beyond the last sample.
@@ -89,17 +114,22 @@ void load_tiles()
     for (int n = int(gl_LocalInvocationIndex); n < samples.x * samples.y; n += 64) {
         const ivec2 t = tile_place(n, samples.x);
         const int i = t.y * SAMPLES_MAX + t.x;
-        samples_t[i] = encode_straight(
-            texelFetch(prep_colour, render_clamp(samples_first + t), 0), samples_s[i]);
+        const vec4 texel = texelFetch(prep_colour, render_clamp(samples_first + t), 0);
+        samples_t[i] = encode_straight(texel, samples_s[i]);
+        alpha = min(alpha, texel.a);
     }
     for (int n = int(gl_LocalInvocationIndex); n < moved.x * moved.y; n += 64) {
         const ivec2 t = tile_place(n, moved.x);
         const ivec2 p = clamp(moved_first + t, ivec2(0), params.size.zw - 1);
-        const work w = encode(texelFetch(reproj_colour, p, 0));
+        const vec4 texel = texelFetch(reproj_colour, p, 0);
+        const work w = encode(texel);
+        alpha = min(alpha, texel.a);
         moved_c[t.y * MOVED_MAX + t.x] = w.c;
         moved_s[t.y * MOVED_MAX + t.x] = w.s;
     }
     barrier();
+    if (alpha < 1.0)
+        some_transparent = true;
     const ivec2 inner = to - from + 2;
     for (int n = int(gl_LocalInvocationIndex); n < inner.x * inner.y; n += 64) {
         const ivec2 s = from + tile_place(n, inner.x), t = s - samples_first;
@@ -108,6 +138,7 @@ void load_tiles()
         errors_s[t.y * SAMPLES_MAX + t.x] = tap.s - old.s;
     }
     barrier();
+    return !some_transparent;
 }
 
 // Chooses the window around an output pixel.
@@ -137,21 +168,23 @@ void cubic_weights(out float weights[16])
 }
 
 // Weighted sum of the sixteen samples, kept within their range.
-work filter_window(float weights[16])
+work filter_window(float weights[16], bool opaque)
 {
     work sum = work(vec4(0.0), 0.0);
     taps_range = range_start();
     const int corner = (base.y - 1 - samples_first.y) * SAMPLES_MAX + base.x - 1 - samples_first.x;
     [[unroll]] for (int n = 0; n < 16; n++) {
         const int i = corner + (n >> 2) * SAMPLES_MAX + (n & 3);
-        const vec4 straight = samples_t[i];
-        const float s = samples_s[i];
+        vec4 straight = samples_t[i];
+        if (opaque)
+            straight.a = 1.0;
+        const float s = opaque ? 1.0 : samples_s[i];
         const work tap = unite(straight, s);
         range_add_straight(taps_range, straight, s);
         sum.c += weights[n] * tap.c;
         sum.s += weights[n] * tap.s;
     }
-    return range_clamp(taps_range, sum);
+    return settle(range_clamp(taps_range, settle(sum, opaque)), opaque);
 }
 
 // Luma, two colour differences, alpha.
@@ -167,10 +200,10 @@ struct box {
     vec4 centre, deviation;
 };
 
-box window_box()
+box window_box(bool opaque)
 {
     const ivec2 first = ivec2(greaterThanEqual(f, vec2(0.5)));
-    vec4 m1 = vec4(0.0), m2 = vec4(0.0);
+    vec4 m2 = vec4(0.0);
     work mean = work(vec4(0.0), 0.0);
     float total = 0.0;
     vec2 weights[3];
@@ -178,20 +211,18 @@ box window_box()
         weights[i] = gauss_axes(vec2(first + i - 1) - f, HS_TAAU_BOX_KERNEL);
     const ivec2 corner = base + first - 1 - samples_first;
     [[unroll]] for (int n = 0; n < 9; n++) {
-        const work tap = tile_sample(corner + ivec2(n % 3, n / 3));
+        const work tap = tile_sample(corner + ivec2(n % 3, n / 3), opaque);
         const float g = weights[n % 3].x * weights[n / 3].y;
         const vec4 o = opponent(tap.c);
         total += g;
-        m1 += g * o;
         m2 += g * o * o;
         mean.c += g * tap.c;
         mean.s += g * tap.s;
     }
     const float share = 1.0 / total;
-    m1 *= share;
+    mean = settle(work(mean.c * share, mean.s * share), opaque);
+    const vec4 m1 = opponent(mean.c);
     m2 *= share;
-    mean.c *= share;
-    mean.s *= share;
     return box(mean, m1, sqrt(max(m2 - m1 * m1, 0.0)));
 }
 
@@ -204,7 +235,7 @@ float box_size(float weight)
 
 // Kernel-weighted sum of sample minus history at its place, over the four samples around the
 // pixel, and the sum of the kernel.
-work sample_errors(out float total)
+work sample_errors(bool opaque, out float total)
 {
     work sum = work(vec4(0.0), 0.0);
     total = 0.0;
@@ -214,7 +245,7 @@ work sample_errors(out float total)
         const float g = (o.x == 1 ? high.x : low.x) * (o.y == 1 ? high.y : low.y);
         total += g;
         sum.c += g * errors_c[t.y * SAMPLES_MAX + t.x];
-        sum.s += g * errors_s[t.y * SAMPLES_MAX + t.x];
+        sum.s += opaque ? 0.0 : g * errors_s[t.y * SAMPLES_MAX + t.x];
     }
     return sum;
 }

@@ -17,19 +17,19 @@ struct recipe {
     const char *name;
     uint32_t out_width, out_height, render_width, render_height;
     uint32_t stream_flags;
-    bool no_depth, no_motion, half;
+    bool no_depth, no_motion, half, opaque;
     float sharpness;
     /** Dynamic resolution: every third frame renders smaller. */
     uint32_t small_width, small_height;
 };
 
 static const struct recipe recipes[] = {
-    {"two times", 96, 80, 48, 40, 0, .sharpness = 0},
+    {"two times, opaque", 96, 80, 48, 40, 0, .opaque = true},
     {"odd sizes, sharpened", 97, 83, 49, 41, 0, .sharpness = 0.5f},
     {"unequal ratios, no depth", 90, 66, 90, 22, 0, .no_depth = true},
     {"three times, no motion, resized", 99, 66, 33, 22, 0, .no_motion = true, .half = true,
      .small_width = 33, .small_height = 22},
-    {"one time", 64, 56, 64, 56, 0, .half = true},
+    {"one time, opaque", 64, 56, 64, 56, 0, .half = true, .opaque = true},
     {"display-referred, resized", 95, 80, 48, 40, HS_STREAM_LDR, .small_width = 33,
      .small_height = 28},
 };
@@ -109,6 +109,8 @@ static void grain(struct fixture *fx, const struct recipe *r, int time, struct s
         float *value = &s->in.colour.texels[i];
         if (i % 4 != 3)
             *value *= test_rng_float(&rng, 0.2f, 1.8f);
+        else if (r->opaque)
+            *value = 1;
         halves[i] = hsio_float_to_half(*value);
         if (r->half)
             *value = hsio_half_to_float(halves[i]);
@@ -375,14 +377,14 @@ static void zero_head(struct test_rng *rng)
     config.head = 0;
     struct file file = write_model(rng, &config);
     static const enum hs_path paths[] = {HS_PATH_PLAIN, HS_PATH_MATRIX};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
+        const struct recipe *r = &recipes[i / 2];
         FX_OPEN(&fx, NULL, "taau");
-        struct hs_model *model = load(&fx, &file, paths[i]);
-        struct hs_stream *a = open_stream(fx.model, &recipes[1]);
-        struct hs_stream *b = open_stream(model, &recipes[1]);
+        struct hs_model *model = load(&fx, &file, paths[i % 2]);
+        struct hs_stream *a = open_stream(fx.model, r), *b = open_stream(model, r);
         for (int time = 0; time < 6; time++) {
             struct source s;
-            make_source(&fx, &recipes[1], time, &s);
+            make_source(&fx, r, time, &s);
             struct hs_ref_plane want = picture(&fx, a, &s), got = picture(&fx, b, &s);
             // The odds of trust go through one more rounding, which a half float may show.
             require_planes_near("picture", &got, &want, (struct bound){1e-6f, 1e-6f, 1e-3f});
