@@ -23,17 +23,27 @@ const int WEIGHTS_UNITS = TAPS * CHUNK * WEIGHTS_PITCH;
 shared uvec4 operand[INPUT_ROWS * COLUMNS * PIXEL_PITCH];
 shared uvec4 chunk_weights[WEIGHTS_UNITS];
 
+// Loads of a thread that are under way together.
+#define STAGED 4
+
 void stage_operand(ivec2 first, int chunk)
 {
-    const int at = chunk * PARTS;
-    for (int n = int(gl_LocalInvocationIndex); n < INPUT_ROWS * COLUMNS * PARTS;
-         n += int(gl_WorkGroupSize.x)) {
-        const int pixel = n / PARTS, part = n % PARTS;
-        const ivec2 p = first + ivec2(pixel % COLUMNS, pixel / COLUMNS);
-        uvec4 unit = uvec4(0u);
-        if (in_picture(p))
-            unit = inputs[(p.y * layer.size.z + p.x) * (INPUTS / PER_UNIT) + at + part];
-        operand[pixel * PIXEL_PITCH + part] = unit;
+    const int count = INPUT_ROWS * COLUMNS * PARTS, threads = int(gl_WorkGroupSize.x);
+    for (int start = int(gl_LocalInvocationIndex); start < count; start += STAGED * threads) {
+        uvec4 units[STAGED];
+        [[unroll]] for (int i = 0; i < STAGED; i++) {
+            const int n = start + i * threads, pixel = n / PARTS;
+            const ivec2 p = first + ivec2(pixel % COLUMNS, pixel / COLUMNS);
+            units[i] = uvec4(0u);
+            if (n < count && in_picture(p))
+                units[i] = inputs[(p.y * layer.size.z + p.x) * (INPUTS / PER_UNIT) +
+                                  chunk * PARTS + n % PARTS];
+        }
+        [[unroll]] for (int i = 0; i < STAGED; i++) {
+            const int n = start + i * threads;
+            if (n < count)
+                operand[n / PARTS * PIXEL_PITCH + n % PARTS] = units[i];
+        }
     }
 }
 
@@ -41,8 +51,17 @@ void stage_weights(int chunk)
 {
     const int at = layer.weights.x + int(gl_WorkGroupID.z) * layer.weights.z +
                    chunk * WEIGHTS_UNITS;
-    for (int n = int(gl_LocalInvocationIndex); n < WEIGHTS_UNITS; n += int(gl_WorkGroupSize.x))
-        chunk_weights[n] = weights[at + n];
+    const int threads = int(gl_WorkGroupSize.x);
+    for (int start = int(gl_LocalInvocationIndex); start < WEIGHTS_UNITS;
+         start += STAGED * threads) {
+        uvec4 units[STAGED];
+        [[unroll]] for (int i = 0; i < STAGED; i++)
+            units[i] = weights[at + min(start + i * threads, WEIGHTS_UNITS - 1)];
+        [[unroll]] for (int i = 0; i < STAGED; i++) {
+            if (start + i * threads < WEIGHTS_UNITS)
+                chunk_weights[start + i * threads] = units[i];
+        }
+    }
 }
 
 // Matrices stay in main() and their loops unrolled, so that arrays of them stay in registers.
