@@ -40,10 +40,10 @@ stage()
 # clips DEVICE FOLDER SEEDS SECONDS RATIO OPTIONS...: renders until done or until time is over.
 clips()
 {
-    on=$1 folder=$2 seeds=$3 seconds=$4 ratio=$5
+    on=$1 folder=$2 seeds=$3 limit=$4 ratio=$5
     shift 5
     low=$(awk "BEGIN { print int($size / $ratio + 0.99) }")
-    timeout -s INT -k 30 "$seconds" "$bundle/lib/ld-linux-x86-64.so.2" \
+    timeout -s INT -k 30 "$limit" "$bundle/lib/ld-linux-x86-64.so.2" \
         --library-path "$bundle/lib" "$bundle/bin/hindsight" render random --device "$on" \
         --mode direct --format pack --planes colour,depth,motion --frames "$frames" \
         --reference-spp "${REFERENCE_SPP:-16}" --render-size "${low}x$low" --size "${size}x$size" \
@@ -54,11 +54,11 @@ clips()
 # are of the time.
 render_ratio()
 {
-    on=$1 ratio=$2 seconds=$3 first=$4
-    while read -r share options; do
+    seconds=$3 first=$4
+    while read -r part options; do
         # shellcheck disable=SC2086
-        clips "$on" "$work/train/$ratio" "$first-$((first + 9999))" \
-            "$(awk "BEGIN { print $seconds * $share }")" "$ratio" $options </dev/null
+        clips "$1" "$work/train/$2" "$first-$((first + 9999))" \
+            "$(awk "BEGIN { print $seconds * $part }")" "$2" $options </dev/null
         first=$((first + 10000))
     done <<EOF
 0.25 --filter point
