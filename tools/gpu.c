@@ -42,6 +42,7 @@ struct gpu {
 static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
 {
     struct hs_model_info model;
+    struct hs_stream_info stream;
     struct hs_model_params params = hsmodel_params(setup->model);
     int err = vkdev_open(&gpu->dev, &(struct vkdev_params){.select = setup->device,
                                                            .validation = setup->validate,
@@ -57,20 +58,24 @@ static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
         err = hs_model_load(gpu->device, &params, &gpu->model);
     if (err < 0)
         return err;
+    err =
+        hs_stream_create(gpu->model,
+                         &(struct hs_stream_params){
+                             .out_width = (uint32_t)setup->out_width,
+                             .out_height = (uint32_t)setup->out_height,
+                             .max_render_width = (uint32_t)setup->planes[HSIO_PLANE_COLOR].width,
+                             .max_render_height = (uint32_t)setup->planes[HSIO_PLANE_COLOR].height,
+                             .flags = setup->ldr ? HS_STREAM_LDR : 0,
+                         },
+                         &gpu->stream);
+    if (err < 0)
+        return err;
     hs_model_describe(gpu->model, &model);
-    snprintf(gpu->base.model, sizeof(gpu->base.model), "%s", model.preset);
-    snprintf(gpu->base.about, sizeof(gpu->base.about), "%s on %.150s, %s arithmetic", model.preset,
+    hs_stream_describe(gpu->stream, &stream);
+    snprintf(gpu->base.model, sizeof(gpu->base.model), "%s", stream.preset);
+    snprintf(gpu->base.about, sizeof(gpu->base.about), "%s on %.150s, %s arithmetic", stream.preset,
              gpu->dev.report.name, model.path == HS_PATH_MATRIX ? "matrix" : "plain");
-    return hs_stream_create(
-        gpu->model,
-        &(struct hs_stream_params){
-            .out_width = (uint32_t)setup->out_width,
-            .out_height = (uint32_t)setup->out_height,
-            .max_render_width = (uint32_t)setup->planes[HSIO_PLANE_COLOR].width,
-            .max_render_height = (uint32_t)setup->planes[HSIO_PLANE_COLOR].height,
-            .flags = setup->ldr ? HS_STREAM_LDR : 0,
-        },
-        &gpu->stream);
+    return 0;
 }
 
 static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, int index)

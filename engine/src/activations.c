@@ -2,6 +2,8 @@
 // What a stream holds for its network: activations of every level, weights, a set for each layer.
 #include "stream.h"
 
+#include "choose.h"
+
 #define BUFFERS (HS_TENSORS + 1)
 
 static uint64_t tensor_bytes(const struct hs_stream *s, int tensor)
@@ -20,10 +22,12 @@ int hs_activations_check(struct hs_stream *s)
         const uint64_t bytes = tensor_bytes(s, i);
         if (bytes <= most)
             continue;
-        hs_log_message(&s->device->log, HS_LOG_ERROR,
-                       "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f",
+        const bool plain = s->model->plain_resolve != VK_NULL_HANDLE;
+        hs_log_message(&s->device->log, plain ? HS_LOG_WARN : HS_LOG_ERROR,
+                       "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f%s",
                        s->params.out_width, s->params.out_height, (double)bytes / (1 << 20),
-                       s->device->name, (double)most / (1 << 20));
+                       s->device->name, (double)most / (1 << 20),
+                       plain ? "; " HS_CHOICE_PLAIN " takes over" : "");
         return HS_ERR_UNSUPPORTED;
     }
     return 0;

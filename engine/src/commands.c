@@ -156,7 +156,7 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
                                     0);
         s->state_ready = true;
     }
-    if (s->model->layers.count && !s->weights_ready) {
+    if (s->network && !s->weights_ready) {
         const VkBufferCopy all = {.size = s->model->layers.weights_bytes};
         s->device->vk.CmdCopyBuffer(cmd, s->model->weights.buffer, s->weights.buffer, 1, &all);
         s->weights_ready = true;
@@ -268,6 +268,9 @@ static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkComma
     const uint32_t ry = (rec->frame->render_height + 7) / 8;
     const uint32_t ox = (s->params.out_width + 7) / 8, oy = (s->params.out_height + 7) / 8;
     const bool exposed = !(s->params.flags & HS_STREAM_LDR);
+    const VkPipeline resolve = s->model->layers.count && !s->network
+                                   ? s->model->plain_resolve
+                                   : s->model->pipelines[HS_STAGE_RESOLVE];
 
     s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
                                         s->model->pipeline_layout, 0, 1, &rec->set, 0, NULL);
@@ -283,9 +286,10 @@ static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkComma
     between_stages(s, cmd);
     dispatch(s, rec, cmd, HS_STAGE_REPROJECT, ox, oy);
     between_stages(s, cmd);
-    if (s->model->layers.count)
+    if (s->network)
         record_network(s, rec, cmd, ox, oy);
-    dispatch(s, rec, cmd, HS_STAGE_RESOLVE, ox, oy);
+    dispatch_pipeline(s, rec, cmd, resolve, hs_stage_name(HS_STAGE_RESOLVE),
+                      (uint32_t[]){ox, oy, 1});
     if (rec->finish) {
         between_stages(s, cmd);
         dispatch(s, rec, cmd, HS_STAGE_FINISH, ox, oy);

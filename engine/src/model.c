@@ -141,11 +141,12 @@ int hs_model_pipeline(struct hs_model *model, const char *shader, const char *na
     return 0;
 }
 
-static int create_all(struct hs_model *model, const struct hs_weights *weights, enum hs_path path)
+static int create_all(struct hs_model *model, const struct hs_weights *weights,
+                      const struct hs_model_params *params)
 {
     int err = 0;
     if (weights)
-        err = hs_network_plan(model, weights, path);
+        err = hs_network_plan(model, weights, params->path);
     if (!err)
         err = create_layouts(model);
     if (!err && weights)
@@ -155,12 +156,15 @@ static int create_all(struct hs_model *model, const struct hs_weights *weights, 
             err = hs_model_pipeline(model, stages[i].shader, stages[i].name, NULL,
                                     &model->pipelines[i]);
     }
+    if (!err && weights && !params->file)
+        err = hs_model_pipeline(model, stages[HS_STAGE_RESOLVE].shader, "plain resolve", NULL,
+                                &model->plain_resolve);
     return err;
 }
 
 /** Without weights: `taau`. */
 static int create_model(struct hs_device *device, const struct hs_weights *weights,
-                        enum hs_path path, struct hs_model **out)
+                        const struct hs_model_params *params, struct hs_model **out)
 {
     struct hs_model *model = calloc(1, sizeof(*model));
     if (!model) {
@@ -170,10 +174,10 @@ static int create_model(struct hs_device *device, const struct hs_weights *weigh
     model->device = device;
     model->path = HS_PATH_PLAIN;
     snprintf(model->name, sizeof(model->name), "%s", weights ? weights->preset : HS_CHOICE_PLAIN);
-    if (path == HS_PATH_MATRIX && !weights)
+    if (params->path == HS_PATH_MATRIX && !weights)
         hs_log_message(&device->log, HS_LOG_INFO,
                        "%s has no matrix stages: it runs on the plain path", model->name);
-    const int err = create_all(model, weights, path);
+    const int err = create_all(model, weights, params);
     if (err)
         hs_model_destroy(&model);
     else
@@ -195,11 +199,11 @@ int hs_model_load(struct hs_device *device, const struct hs_model_params *params
     if (err)
         return err;
     struct hs_model *model = NULL;
-    err = create_model(device, weights, params->path, &model);
+    err = create_model(device, weights, params, &model);
     if (err == HS_ERR_UNSUPPORTED && weights && !params->file) {
         // The line above says why.
         hs_weights_destroy(&weights);
-        err = create_model(device, NULL, params->path, &model);
+        err = create_model(device, NULL, params, &model);
     }
     hs_weights_destroy(&weights);
     if (err)
@@ -232,6 +236,7 @@ void hs_model_destroy(struct hs_model **pointer)
     struct hs_device *device = model->device;
     for (int i = 0; i < HS_STAGE_COUNT; i++)
         device->vk.DestroyPipeline(device->device, model->pipelines[i], NULL);
+    device->vk.DestroyPipeline(device->device, model->plain_resolve, NULL);
     hs_network_destroy(model);
     device->vk.DestroyPipelineLayout(device->device, model->pipeline_layout, NULL);
     device->vk.DestroyDescriptorSetLayout(device->device, model->set_layout, NULL);

@@ -33,6 +33,8 @@ struct hs_model {
     struct hs_layers layers;
     VkDescriptorSetLayout network_layout;
     VkPipeline layer_pipelines[HS_WEIGHTS_LAYERS_MAX];
+    /** `taau`'s, for streams that are too large for the network; a named file has none. */
+    VkPipeline plain_resolve;
     /** Weights where the host wrote them; streams copy them. */
     struct hs_arena arena;
     struct hs_own_buffer weights;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose.h"
+
 #define MIN_SIZE 16
 #define MAX_SIZE 16384
 
@@ -94,11 +96,16 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
         s->params.max_render_width = params->out_width;
         s->params.max_render_height = params->out_height;
     }
-    if (model->layers.count)
+    s->network = model->layers.count > 0;
+    if (s->network)
         err = hs_activations_check(s);
+    if (err == HS_ERR_UNSUPPORTED && model->plain_resolve) {
+        s->network = false;
+        err = 0;
+    }
     if (!err)
         err = create_planes(s);
-    if (!err && model->layers.count)
+    if (!err && s->network)
         err = hs_activations_create(s);
     if (!err && (params->flags & HS_STREAM_TIMINGS))
         err = hs_timing_create(s);
@@ -161,7 +168,11 @@ void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
 {
     if (!s || !info)
         return;
-    *info = (struct hs_stream_info){.frames = s->frames};
+    const bool plain = s->model->layers.count && !s->network;
+    *info = (struct hs_stream_info){
+        .preset = plain ? HS_CHOICE_PLAIN : s->model->name,
+        .frames = s->frames,
+    };
     for (int i = 0; i < HS_OWN_COUNT; i++) {
         bool history = i >= HS_OWN_DEPTH && i < HS_OWN_LAZY;
         *(history ? &info->history_bytes : &info->activation_bytes) += s->own[i].bytes;

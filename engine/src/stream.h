@@ -96,6 +96,7 @@ struct hs_stream {
     struct hs_own_buffer tensors[HS_TENSORS];
     struct hs_own_buffer weights;
     bool weights_ready;
+    bool network; ///< The model has one, and it is not too large for the device.
     struct hs_level_size levels[HS_WEIGHTS_LEVELS];
     VkDescriptorPool network_pool;
     VkDescriptorSet layer_sets[HS_WEIGHTS_LAYERS_MAX];

@@ -16,7 +16,7 @@
 #define HS_WEIGHTS_STACKS 5
 /** Limits of what is accepted: residual blocks of a stack, channels of a level. */
 #define HS_WEIGHTS_BLOCKS_MAX 4
-#define HS_WEIGHTS_CHANNELS_MAX 256
+#define HS_WEIGHTS_CHANNELS_MAX 128
 /** enter, to1, to2, from2, from1, head, and two convolutions of each block. */
 #define HS_WEIGHTS_LAYERS_MAX (6 + 2 * HS_WEIGHTS_STACKS * HS_WEIGHTS_BLOCKS_MAX)
 #define HS_WEIGHTS_NAME_MAX 16

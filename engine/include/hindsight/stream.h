@@ -38,6 +38,8 @@ struct hs_stream_params {
 
 /** What a stream holds. */
 struct hs_stream_info {
+    /** The preset that runs; "taau" where that took over. Lives as long as the model. */
+    const char *preset;
     /** Device memory of intermediate planes. */
     uint64_t activation_bytes;
     /** Device memory of both history sets. */
@@ -67,8 +69,9 @@ struct hs_stage_time {
  * Thread: safe on one model.
  * Cost: allocates device memory and descriptors; submits nothing.
  * Errors: HS_ERR_INVALID sizes out of range; HS_ERR_UNSUPPORTED the output is larger than the
- * device's images or, for a network's activations, its buffers can be, or timestamps were asked
- * for and the queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
+ * device's images can be, or larger than its buffers can be for the network of a model from a file
+ * of one's own (for other models `taau` takes over, and a log line tells so), or timestamps were
+ * asked for and the queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
 int hs_stream_create(struct hs_model *model, const struct hs_stream_params *params,
