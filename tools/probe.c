@@ -162,7 +162,7 @@ static int run(const struct probe *p, const struct hsio_convention *conv, const 
     if (!err)
         err = find_start(p, seq, &first);
     if (!err)
-        err = probe_run(seq, &p->sequence, first, (int)p->frames, report);
+        err = probe_run(seq, &p->sequence, first, (int)p->frames, true, report);
     if (!err)
         err = print(p, report);
     if (!err)

@@ -52,7 +52,8 @@ struct probe_clip {
  * Owns: probe_clip_finish() frees, also after a failure.
  * Errors: those of hsio, after a message; HS_ERR_INVALID without colour.
  */
-int probe_clip_read(const struct hsio_sequence *seq, int first, int count, struct probe_clip *clip);
+int probe_clip_read(const struct hsio_sequence *seq, int first, int count, bool guides,
+                    struct probe_clip *clip);
 void probe_clip_finish(struct probe_clip *clip);
 
 /* --------------------------------------------------------------------------------- motion --- */
@@ -183,15 +184,19 @@ struct probe_report {
 };
 
 /**
- * Looks at `count` frames of an open sequence, which must live as long as the report, as must the
- * options that it was opened with.
+ * Looks at `count` frames of an open sequence, with or without `guides` (albedo, normals,
+ * roughness). The sequence must live as long as the report, as must the options that it was opened
+ * with.
  *
  * Owns: probe_report_finish() frees, also after a failure.
  * Errors: those of hsio, after a message.
  */
 int probe_run(const struct hsio_sequence *seq, const struct hsio_options *options, int first,
-              int count, struct probe_report *report);
+              int count, bool guides, struct probe_report *report);
 void probe_report_finish(struct probe_report *report);
+
+/** Sets in `conv` what was found to be other than declared. Errors: HS_ERR_INVALID. */
+int probe_apply(const struct probe_report *report, struct hsio_convention *conv);
 
 /** Fills `found`, `preset` and `options`, then the notes. */
 void probe_conclude(struct probe_report *report);

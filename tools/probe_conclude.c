@@ -88,13 +88,14 @@ static bool matters(const struct probe_report *r, const char *key)
            (strncmp(key, "jitter.", 7) != 0 || r->jitter.declared);
 }
 
-/** The options that turn `from` into what was found. Gives how many there are. */
+/** The options that turn `from` into what was found. Gives how many of them are about motion. */
 static int differences(const struct probe_report *r, const struct hsio_convention *from, char *text,
-                       size_t size)
+                       size_t size, int *count)
 {
     size_t length = strlen(text);
-    int count = 0;
+    int motion = 0;
 
+    *count = 0;
     for (int i = 0; i < hsio_convention_key_count(); i++) {
         const char *key = hsio_convention_key(i);
         char a[HSIO_PATTERN_BYTES], b[HSIO_PATTERN_BYTES];
@@ -102,11 +103,28 @@ static int differences(const struct probe_report *r, const struct hsio_conventio
         if (!matters(r, key) || hsio_convention_get(from, key, a, sizeof(a)) ||
             hsio_convention_get(&r->found, key, b, sizeof(b)) || !strcmp(a, b))
             continue;
-        count++;
+        ++*count;
+        motion += !strncmp(key, "motion.", 7) && strcmp(key, "motion.unwritten") != 0;
         if (length < size)
             length += (size_t)snprintf(text + length, size - length, " --set %s=%s", key, b);
     }
-    return count;
+    return motion;
+}
+
+int probe_apply(const struct probe_report *r, struct hsio_convention *conv)
+{
+    int err = 0;
+
+    for (int i = 0; !err && i < hsio_convention_key_count(); i++) {
+        const char *key = hsio_convention_key(i);
+        char a[HSIO_PATTERN_BYTES], b[HSIO_PATTERN_BYTES];
+
+        if (!matters(r, key) || hsio_convention_get(r->clip.convention, key, a, sizeof(a)) ||
+            hsio_convention_get(&r->found, key, b, sizeof(b)) || !strcmp(a, b))
+            continue;
+        err = hsio_convention_set(conv, key, b, tool_log());
+    }
+    return err;
 }
 
 /** Whether a preset's patterns find the same channels in the file. */
@@ -154,37 +172,34 @@ static void normalise(struct probe_report *r)
     }
 }
 
+/** The declared preset with what differs, or another one whose vectors are those that were found. */
 static void name_preset(struct probe_report *r)
 {
     const char *declared = r->clip.convention->preset;
-    char text[sizeof(r->options)] = "";
-    int least;
+    struct hsio_convention base;
+    int count, motion;
 
     normalise(r);
-    // What was declared counts as its preset with the differences from it.
-    struct hsio_convention base;
     if (hsio_convention_preset(&base, declared, NULL))
         base = *r->clip.convention;
     snprintf(r->preset, sizeof(r->preset), "%s", base.preset);
-    snprintf(text, sizeof(text), "--convention %s", r->preset);
-    least = differences(r, &base, text, sizeof(text));
-    for (int i = 0; least && i < hsio_preset_count(); i++) {
+    snprintf(r->options, sizeof(r->options), "--convention %s", r->preset);
+    motion = differences(r, &base, r->options, sizeof(r->options), &count);
+    r->exact = !count;
+    for (int i = 0; motion && i < hsio_preset_count(); i++) {
         char other[sizeof(r->options)];
         const char *name = hsio_preset_name(i);
 
         if (!strcmp(name, r->preset) || hsio_convention_preset(&base, name, NULL))
             continue;
         snprintf(other, sizeof(other), "--convention %s", name);
-        const int count = differences(r, &base, other, sizeof(other));
-
-        if (count < least && reads_the_same(r, name)) {
-            least = count;
-            snprintf(r->preset, sizeof(r->preset), "%s", name);
-            memcpy(text, other, sizeof(text));
-        }
+        if (differences(r, &base, other, sizeof(other), &count) || !reads_the_same(r, name))
+            continue;
+        motion = 0;
+        r->exact = !count;
+        snprintf(r->preset, sizeof(r->preset), "%s", name);
+        memcpy(r->options, other, sizeof(r->options));
     }
-    r->exact = !least;
-    memcpy(r->options, text, sizeof(r->options));
 }
 
 static void note_motion(struct probe_report *r)
@@ -334,7 +349,7 @@ void probe_conclude(struct probe_report *r)
 }
 
 int probe_run(const struct hsio_sequence *seq, const struct hsio_options *options, int first,
-              int count, struct probe_report *r)
+              int count, bool guides, struct probe_report *r)
 {
     struct hsio_sequence_info info;
     int err;
@@ -342,7 +357,7 @@ int probe_run(const struct hsio_sequence *seq, const struct hsio_options *option
     *r = (struct probe_report){.options_in = options};
     hsio_sequence_info(seq, &info);
     r->location = info.location;
-    err = probe_clip_read(seq, first, count, &r->clip);
+    err = probe_clip_read(seq, first, count, guides, &r->clip);
     if (!err)
         err = probe_find(&r->clip, &r->motion, &r->jitter);
     if (!err) {

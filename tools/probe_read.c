@@ -15,7 +15,7 @@
 /** What the first frame settles for all of them. */
 struct probe_read {
     float exposure;
-    bool albedo, normal;
+    bool guides, albedo, normal;
     int ranks;
     float sorted[RANKS + 1];
 };
@@ -280,11 +280,11 @@ static int take_frame(struct probe_clip *clip, struct hsio_frame *frame, struct 
         err = take_plane(clip, frame, HSIO_PLANE_MOTION, &f->motion, &f->motion_stats);
     if (!err)
         err = take_plane(clip, frame, HSIO_PLANE_DEPTH, &f->depth, &f->depth_stats);
-    if (!err)
+    if (!err && r->guides)
         err = take_plane(clip, frame, HSIO_PLANE_DIFFUSE_ALBEDO, &f->albedo, NULL);
-    if (!err)
+    if (!err && r->guides)
         err = take_plane(clip, frame, HSIO_PLANE_NORMAL, &f->normal, NULL);
-    if (!err)
+    if (!err && r->guides)
         err = take_plane(clip, frame, HSIO_PLANE_ROUGHNESS, &f->roughness, NULL);
     if (!err && clip->count == 1) {
         r->exposure = exposure_of(rgba, pixels);
@@ -301,12 +301,15 @@ static int take_frame(struct probe_clip *clip, struct hsio_frame *frame, struct 
     return err;
 }
 
-int probe_clip_read(const struct hsio_sequence *seq, int first, int count, struct probe_clip *clip)
+int probe_clip_read(const struct hsio_sequence *seq, int first, int count, bool guides,
+                    struct probe_clip *clip)
 {
     struct hsio_sequence_info facts;
     struct probe_read *r = malloc(sizeof(*r));
     int err = r ? 0 : HS_ERR_NOMEM;
 
+    if (r)
+        r->guides = guides;
     *clip = (struct probe_clip){.convention = hsio_sequence_convention(seq)};
     hsio_sequence_info(seq, &facts);
     for (int i = first; !err && i < facts.frame_count && clip->count < count; i++) {

@@ -17,6 +17,8 @@ enum {
     OPT_PATH,
     OPT_DEVICE,
     OPT_CONVENTION,
+    OPT_AUTO,
+    OPT_NO_CHECK,
     OPT_SET,
     OPT_LAYER,
     OPT_PLANE,
@@ -58,6 +60,10 @@ static const struct tool_option options[] = {
      "integrated, software."},
     {"convention", 'c', "NAME",
      "What the numbers in the files mean: auto or a preset of docs/conventions.md. Default auto."},
+    {"auto", 0, NULL,
+     "Where the first frames show that the convention is another one, uses that one; see hindsight "
+     "probe."},
+    {"no-check", 0, NULL, "Does not look at the first frames whether the convention fits them."},
     {"set", 0, "KEY=VALUE", "Changes one key of the convention, for example motion.sign_y=-1."},
     {"layer", 'l', "NAME", "Layer, view or part of the files to use."},
     {"plane", 0, "NAME=PATTERN",
@@ -238,6 +244,12 @@ static int take(void *priv, int row, const char *value)
         return 0;
     case OPT_CONVENTION:
         request->convention = value;
+        return 0;
+    case OPT_AUTO:
+        request->automatic = true;
+        return 0;
+    case OPT_NO_CHECK:
+        request->no_check = true;
         return 0;
     case OPT_SET:
         return take_setting(request, value);

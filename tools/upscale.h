@@ -29,6 +29,7 @@ struct upscale_request {
     int path;        ///< enum hs_path
     int64_t warm_up; ///< Frames before an unfinished one; negative: all since the last cut.
     int64_t jobs;    ///< 0: by the number of cores.
+    bool automatic, no_check; ///< Of the convention.
     bool ldr, overwrite, validate, quiet, verbose;
     char aux_patterns[TOOL_MAX_AUX][256];
     struct hsio_passthrough aux[TOOL_MAX_AUX];
@@ -57,6 +58,15 @@ struct upscale_plan {
 
 /** The convention that was asked for. Errors: HS_ERR_INVALID, after a message. */
 int upscale_convention_make(const struct upscale_request *request, struct hsio_convention *conv);
+
+/**
+ * Looks whether the first frames are as the sequence's convention says; warns if they are not. With
+ * the option auto it puts what it found into `conv` and gives 1: the sequence is to be opened anew.
+ *
+ * Errors: those of hsio, after a message.
+ */
+int upscale_check(const struct upscale_request *request, const struct hsio_sequence *seq,
+                  struct hsio_convention *conv);
 
 /**
  * Opens the sequence, looks at all headers, finds what is left to do.

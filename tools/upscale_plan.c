@@ -258,6 +258,12 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
 
     if (!err)
         err = open_sequence(request, &conv, &plan->seq);
+    if (!err)
+        err = upscale_check(request, plan->seq, &conv);
+    if (err > 0) {
+        hsio_sequence_close(&plan->seq);
+        err = open_sequence(request, &conv, &plan->seq);
+    }
     if (err < 0)
         return err;
     hsio_sequence_info(plan->seq, &plan->info);

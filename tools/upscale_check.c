@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Whether the first frames are what their convention says, before anything is made of them.
+#include <stdlib.h>
+
+#include "probe.h"
+#include "report.h"
+#include "upscale.h"
+
+#define CHECKED_FRAMES 4
+
+static void warn(const struct probe_report *report, const char *then)
+{
+    for (int i = 0; i < report->note_count; i++) {
+        if (report->grave[i])
+            tool_warn("%s", report->notes[i]);
+    }
+    tool_warn("the first frames do not fit convention %s; hindsight probe tells more; %s: %s",
+              report->clip.convention->preset, then, report->options);
+}
+
+int upscale_check(const struct upscale_request *request, const struct hsio_sequence *seq,
+                  struct hsio_convention *conv)
+{
+    struct hsio_sequence_info info;
+    struct probe_report *report;
+    int err;
+
+    hsio_sequence_info(seq, &info);
+    if (request->no_check || tool_is_baseline(request->model) || info.frame_count < 2 ||
+        !info.planes[HSIO_PLANE_COLOR] || !info.planes[HSIO_PLANE_MOTION])
+        return 0;
+    report = calloc(1, sizeof(*report));
+    if (!report)
+        return HS_ERR_NOMEM;
+    // A frame that can not be read is told when its turn comes.
+    tool_capture_begin();
+    err = probe_run(seq, &request->sequence, 0, CHECKED_FRAMES, false, report);
+    tool_capture_end();
+    if (!err && report->motion.verdict == PROBE_WRONG) {
+        warn(report, request->automatic ? "used instead" : "to be used instead (--auto does)");
+        if (request->automatic)
+            err = probe_apply(report, conv);
+        err = err < 0 ? err : request->automatic;
+    } else {
+        err = 0;
+    }
+    probe_report_finish(report);
+    free(report);
+    return err;
+}
