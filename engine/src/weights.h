@@ -63,7 +63,7 @@ struct hs_weights {
     size_t size_bytes;                             ///< Of weights and biases.
     uint32_t note_count;
     struct hs_model_note *notes; ///< All metadata but `layers`, in the file's order.
-    void *data;                    ///< What the pointers above point into.
+    void *data;                  ///< What the pointers above point into.
 };
 
 /**
