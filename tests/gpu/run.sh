@@ -49,12 +49,12 @@ table=$out/bench.txt
 : >"$table"
 bench()
 {
-    sizes=$1 model=$2 path=$3 name=bench-$1-$2-$3
+    sizes=$1 file=bench-$1-$2-$3
     program hindsight bench --device "$device" --render-size "${sizes%:*}" --size "${sizes#*:}" \
-        --model "$model" --path "$path" --frames "${FRAMES:-200}" --warmup "${WARMUP:-50}" \
-        --csv "$out/$name.csv" >"$out/$name.txt" 2>&1
-    printf '%s %s %s\n' "$sizes" "$model" "$path" >>"$table"
-    cat "$out/$name.txt" >>"$table"
+        --model "$2" --path "$3" --frames "${FRAMES:-200}" --warmup "${WARMUP:-50}" \
+        --csv "$out/$file.csv" >"$out/$file.txt" 2>&1
+    printf '%s %s %s\n' "$@" >>"$table"
+    cat "$out/$file.txt" >>"$table"
 }
 for model in ${MODELS:-taau quality best}; do
     for sizes in 640x360:1280x720 1280x720:2560x1440 1920x1080:3840x2160; do
