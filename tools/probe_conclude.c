@@ -364,6 +364,9 @@ int probe_run(const struct hsio_sequence *seq, const struct hsio_options *option
         probe_depth_find(&r->clip, &r->motion, &r->jitter, &r->depth);
         err = probe_guides_find(&r->clip, &r->motion, &r->depth, &r->guides);
     }
+    // Such noise keeps the pictures in place whatever the jitter is.
+    if (!err && r->guides.noise_sticks)
+        r->jitter.sure = false;
     if (!err)
         probe_conclude(r);
     return err;

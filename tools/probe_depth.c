@@ -56,6 +56,12 @@ static bool is_background(const struct probe_depth *d, float value)
     return !isfinite(value) || value >= 1e9f || (d->has_background && value == d->background);
 }
 
+/** What a change of depth is compared to: a depth buffer is finest towards 1, or towards 0. */
+static float scale_of(const struct probe_depth *d, float value)
+{
+    return d->max <= 1 ? fminf(value, 1 - value) : value;
+}
+
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -83,7 +89,7 @@ static void find_curve(const struct probe_clip *clip, struct probe_depth *d)
                     b <= 0 || c <= 0)
                     continue;
                 const double da = (double)a, db = (double)b, dc = (double)c;
-                const double slope = fabs(dc - da) / (da + dc);
+                const double slope = fabs(dc - da) / (2 * (double)scale_of(d, b));
 
                 // Slopes that are steep enough to tell, and no edges.
                 if (!(slope > 2e-3 && slope < 0.2) || (db - da) * (dc - db) <= 0)
@@ -127,7 +133,7 @@ static void add_votes(const struct probe_clip *clip, const struct probe_motion *
             int above = 0, below = 0;
             for (int k = 0; k < 9; k++) {
                 const float b = before[(size_t)(qy + k / 3 - 1) * w + qx + k % 3 - 1];
-                const float near = 0.15f * fabsf(f->depth[at]);
+                const float near = 0.15f * scale_of(d, f->depth[at]);
 
                 above +=
                     is_background(d, b) ? d->background > f->depth[at] : b - f->depth[at] > near;

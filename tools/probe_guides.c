@@ -204,39 +204,55 @@ static void find_noise(const struct probe_clip *clip, const struct probe_motion 
     g->noise_sticks = g->noise_fixed > 0.15 && g->noise_z > 6;
 }
 
-/** Where vectors jump from one side to the other: is there one between? */
+#define SIDE 4 ///< Pixels to both sides of an edge that are looked at.
+
+/** Vectors along a row, if there is an edge between two calm sides. */
+static bool find_edge(const struct probe_motion *m, const float *row, float v[2 * SIDE + 1][2],
+                      float *jump)
+{
+    const int last = 2 * SIDE;
+
+    for (int k = 0; k <= last; k++) {
+        if (!probe_vector(&m->best.motion, m->best.scale, row + 2 * (k - SIDE), v[k]))
+            return false;
+    }
+    *jump = hypotf(v[last - 1][0] - v[1][0], v[last - 1][1] - v[1][1]);
+    return *jump > 0.5f && *jump < 1000 &&
+           hypotf(v[1][0] - v[0][0], v[1][1] - v[0][1]) < 0.03f * *jump &&
+           hypotf(v[last][0] - v[last - 1][0], v[last][1] - v[last - 1][1]) < 0.03f * *jump;
+}
+
+/** Where vectors jump from one side to the other: are there any between? */
 static void find_silhouettes(const struct probe_clip *clip, const struct probe_motion *m,
                              struct probe_guides *g)
 {
-    const int w = clip->w;
     double edges = 0, between = 0;
 
     for (int t = 0; t < clip->count; t++) {
         const float *p = clip->frames[t].motion;
 
-        for (int y = 2; p && y < clip->h - 2; y++) {
-            for (int x = 2; x < w - 2; x++) {
-                float v[5][2];
-                bool good = true;
+        for (int y = 0; p && y < clip->h; y++) {
+            for (int x = SIDE; x < clip->w - SIDE; x++) {
+                float v[2 * SIDE + 1][2], jump;
+                bool mixed = false;
 
-                for (int k = 0; k < 5; k++)
-                    good = good && probe_vector(&m->best.motion, m->best.scale,
-                                                p + 2 * ((size_t)y * w + x + k - 2), v[k]);
-                const float dx = v[3][0] - v[1][0], dy = v[3][1] - v[1][1];
-                const float jump = dx * dx + dy * dy;
-                if (!good || !(jump > 0.25f) ||
-                    hypotf(v[1][0] - v[0][0], v[1][1] - v[0][1]) > 0.1f * sqrtf(jump) ||
-                    hypotf(v[4][0] - v[3][0], v[4][1] - v[3][1]) > 0.1f * sqrtf(jump))
+                if (!find_edge(m, p + 2 * ((size_t)y * clip->w + x), v, &jump))
                     continue;
-                const float part = ((v[2][0] - v[1][0]) * dx + (v[2][1] - v[1][1]) * dy) / jump;
+                for (int k = 2; k < 2 * SIDE - 1; k++) {
+                    const float part = ((v[k][0] - v[1][0]) * (v[2 * SIDE - 1][0] - v[1][0]) +
+                                        (v[k][1] - v[1][1]) * (v[2 * SIDE - 1][1] - v[1][1])) /
+                                       (jump * jump);
+
+                    mixed = mixed || (part > 0.2f && part < 0.8f);
+                }
                 edges++;
-                between += part > 0.15f && part < 0.85f;
+                between += mixed;
             }
         }
     }
     g->silhouettes_known = edges >= 40;
     g->silhouettes = edges > 0 ? between / edges : 0;
-    g->silhouettes_averaged = g->silhouettes_known && g->silhouettes > 0.3;
+    g->silhouettes_averaged = g->silhouettes_known && g->silhouettes > 0.4;
 }
 
 static void find_sky(const struct probe_clip *clip, const struct probe_depth *d,

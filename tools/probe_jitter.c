@@ -126,7 +126,7 @@ static bool follows_jitter(const struct probe_search *s, const struct probe_cand
     for (int p = 1; p < s->pairs; p++) {
         for (int k = 0; k < 2; k++) {
             const struct probe_frame *f = &s->clip->frames[p - 1];
-            const double d = (double)(2 * f[1].jitter[k] - f[0].jitter[k] - f[2].jitter[k]);
+            const double d = (double)(f[0].jitter[k] - 2 * f[1].jitter[k] + f[2].jitter[k]);
             const double m = mean[p][k] - mean[p - 1][k];
 
             xx += d * d;
@@ -166,7 +166,8 @@ static void find_halton(struct probe_jitter *j)
             }
             const double rms = left_over(j, predicted);
 
-            if (rms < best - 1e-9) {
+            // Longer sequences begin like shorter ones.
+            if (rms < 0.85 * best) {
                 best = rms;
                 j->phase = k / 4 + 1;
                 j->halton_sign[0] = (float)sx;

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""hindsight probe: what it finds out about sequences that are stored in one way or another."""
+import json
+import os
+import shutil
+import unittest
+
+import numpy as np
+
+import common
+import measure_probe
+
+SIZE = (96, 64)
+
+
+class Clip:
+    """A clip of raw planes whose numbers can be changed: planes by name, frames.json as `json`."""
+
+    FORMATS = {"color": ("rgba16f", np.float16, 4), "depth": ("r32f", np.float32, 1),
+               "motion": ("rg32f", np.float32, 2), "normal": ("rgba16f", np.float16, 4),
+               "diffuse_albedo": ("rgba16f", np.float16, 4)}
+
+    def __init__(self, folder):
+        self.folder = folder
+        with open(os.path.join(folder, "frames.json"), encoding="utf-8") as file:
+            self.json = json.load(file)
+
+    def change(self, plane, how):
+        """how(pixels [h, w, channels], frame) gives other pixels."""
+        _, kind, channels = self.FORMATS[plane]
+        for frame in self.json["frames"]:
+            path = os.path.join(self.folder, frame[plane])
+            pixels = np.fromfile(path, kind).reshape(SIZE[1], SIZE[0], channels)
+            np.ascontiguousarray(how(pixels.astype(np.float32), frame).astype(kind)).tofile(path)
+
+    def save(self):
+        with open(os.path.join(self.folder, "frames.json"), "w", encoding="utf-8") as file:
+            json.dump(self.json, file)
+
+
+def radical_inverse(i, base):
+    out, f = 0, 1
+    while i:
+        f /= base
+        out += f * (i % base)
+        i //= base
+    return out
+
+
+class Probe(common.Case):
+    def clip(self, name, *args, pattern="random", seed=7):
+        folder = self.path(name)
+        self.succeed("render", pattern, "--seed", seed, "-n", 8, "--render-size", "%dx%d" % SIZE,
+                     "--no-reference", "--device", "cpu", "--format", "raw", "-o", folder, *args)
+        return Clip(folder)
+
+    def probe(self, what, code, *args):
+        """What is found, as JSON, and the exit code is this one."""
+        result = common.run("probe", getattr(what, "folder", what), "--json", "-", *args)
+        self.assertEqual(result.returncode, code, result.stderr + result.stdout)
+        return json.loads(result.stdout)
+
+    def assert_note(self, got, words, warning=True):
+        notes = [note["text"] for note in got["notes"] if note["warning"] == warning]
+        self.assertTrue(any(words in text for text in notes), got["notes"])
+
+    def assert_no_note(self, got, words):
+        self.assertFalse(any(words in note["text"] for note in got["notes"]), got["notes"])
+
+
+class Motion(Probe):
+    def test_sample_fits(self):
+        got = self.probe(common.SAMPLE, 0)
+        self.assertEqual(got["preset"], "blender")
+        self.assertEqual(got["options"], "--convention blender")
+        self.assertEqual(got["planes"]["motion"], "ViewLayer.Vector.X,ViewLayer.Vector.Y")
+        known = got["motion"]["known"]
+        self.assertTrue(known["sign_x"] and known["sign_y"] and known["swap"] and known["scale"])
+        self.assertGreater(got["motion"]["next_best"]["loss"], 0.5)
+        self.assertEqual(got["depth"]["kind"], "linear")
+        self.assertTrue(got["jitter"]["sure"] and got["jitter"]["fits"])
+        self.assertTrue(got["sky"]["unwritten"])
+
+    def test_every_variant_of_the_sample(self):
+        os.mkdir(self.path("in"))
+        shutil.copy(os.path.join(common.SAMPLE, "frames.json"), self.path("in"))
+        frames = []
+        for n in range(5, 11):
+            pixels, _ = common.read_image(os.path.join(common.SAMPLE, "bridge_%04d.exr" % n))
+            frames.append(pixels)
+        names = list(common.read_image(os.path.join(common.SAMPLE, "bridge_0005.exr"))[1]
+                     .channelnames)
+        at = [names.index("ViewLayer." + c) for c in ("Vector.X", "Vector.Y")]
+        for variant in measure_probe.variants()[:24]:
+            for i, pixels in enumerate(frames, 5):
+                stored = pixels.copy()
+                mv = pixels[..., at] * np.array([1, -1], np.float32)
+                stored[..., at] = measure_probe.encode(mv, variant, *common.SAMPLE_SIZE)
+                common.write_exr(self.path("in", "f.%04d.exr" % i), stored, names)
+            result = common.run("probe", self.path("in"), "--json", "-", "-n", 6)
+            self.assertIn(result.returncode, (0, 3))
+            got = json.loads(result.stdout)
+            with self.subTest(variant=variant, options=got["options"]):
+                best = got["motion"]["best"]
+                sign = -1 if best["direction"] == "next" else 1
+                self.assertEqual(best["swap"], bool(variant["swap"]))
+                np.testing.assert_allclose(
+                    np.multiply(best["pixels"], sign),
+                    measure_probe.factors(variant, *common.SAMPLE_SIZE), rtol=1e-4)
+                # What it prints is what makes it fit.
+                again = common.run("probe", self.path("in"), "-n", 6, *got["options"].split())
+                self.assertEqual(again.returncode, 0, again.stdout)
+
+    def test_random_clips(self):
+        """A few of what measure_probe.py does with many."""
+        wrong, right = [], 0
+        for seed in (3, 4, 6, 10, 11, 17):
+            clip = self.clip(str(seed), "--planes", "colour,depth,motion,diffuse_albedo",
+                             seed=seed)
+            variant = measure_probe.variants()[seed * 5 % 24]
+            truths, stored, size = measure_probe.store(clip.folder, variant)
+            got, _ = measure_probe.probe(common.PROGRAM, clip.folder)
+            result, _ = measure_probe.judge(got, truths[1:], stored[1:], variant, size)
+            right += result == "right"
+            if result == "wrong":
+                wrong.append((seed, variant, got["options"]))
+        self.assertEqual(wrong, [])
+        self.assertGreaterEqual(right, 5)
+
+    def test_unsure_where_nothing_moves(self):
+        got = self.probe(self.clip("still", "--still"), 4)
+        self.assertEqual(got["verdict"], "unsure")
+        for name in ("flat", "one"):
+            for number in range(1, 5 if name == "flat" else 2):
+                pixels = common.moving_frame(number, 64, 40)
+                if name == "flat":
+                    pixels[..., :3] = 0.5
+                os.makedirs(self.path(name), exist_ok=True)
+                common.write_exr(self.path(name, "f.%d.exr" % number), pixels, common.BLENDER)
+            self.probe(self.path(name), 4)
+
+    def test_zero_vectors(self):
+        clip = self.clip("zero")
+        clip.change("motion", lambda v, _: 0 * v)
+        got = self.probe(clip, 3)
+        self.assertEqual(got["motion"]["verdict"], "zero")
+        self.assert_note(got, "motion blur off")
+        # Nothing moves: zero is right.
+        still = self.clip("still", "--still")
+        still.change("motion", lambda v, _: 0 * v)
+        self.assertEqual(self.probe(still, 4)["motion"]["verdict"], "unsure")
+
+    def test_shutter(self):
+        clip = self.clip("half")
+        clip.change("motion", lambda v, _: 0.5 * v)
+        got = self.probe(clip, 3)
+        self.assertAlmostEqual(got["motion"]["factor"], 2)
+        self.assertIn("motion.scale_x=2", got["options"])
+        self.assert_note(got, "0.5 times a frame's motion")
+
+    def test_averaged_silhouettes(self):
+        clip = self.clip("sharp", pattern="disocclusion")
+        self.assertFalse(self.probe(clip, 0)["silhouettes"]["averaged"])
+
+        def average(v, _):
+            padded = np.pad(v, ((1, 1), (1, 1), (0, 0)), "edge")
+            return sum(padded[y:y + v.shape[0], x:x + v.shape[1]]
+                       for y in range(3) for x in range(3)) / 9
+        clip.change("motion", average)
+        self.assertTrue(self.probe(clip, 0)["silhouettes"]["averaged"])
+
+
+class Others(Probe):
+    def test_jitter(self):
+        clip = self.clip("signs")
+        for frame in clip.json["frames"]:
+            frame["jitter"][1] *= -1
+        clip.save()
+        got = self.probe(clip, 3)
+        self.assertEqual((got["jitter"]["sign_x"], got["jitter"]["sign_y"]), (1, -1))
+        self.assertIn("--set jitter.sign_y=-1", got["options"])
+        self.probe(clip, 0, *got["options"].split())
+        true = np.array([frame["jitter"] for frame in clip.json["frames"]]) * (1, -1)
+        for frame in clip.json["frames"]:
+            del frame["jitter"]
+        clip.save()
+        got = self.probe(clip, 3)["jitter"]
+        self.assertTrue(got["present"])
+        named = [[radical_inverse(got["halton_index"] + i, base) for base in (2, 3)]
+                 for i in range(len(true))]
+        named = (np.array(named) - 0.5) * got["halton_sign"]
+        np.testing.assert_allclose(np.diff(named, axis=0), np.diff(true, axis=0), atol=0.2)
+        none = self.clip("none", "--no-jitter")
+        self.assertTrue(self.probe(none, 0)["jitter"]["fits"])
+        for i, frame in enumerate(none.json["frames"]):
+            frame["jitter"] = [0.4 - 0.8 * (i % 2), 0.3 * (i % 3) - 0.3]
+        none.save()
+        self.assert_note(self.probe(none, 3), "the pictures have none")
+
+    def test_jittered_vectors(self):
+        clip = self.clip("contained")
+        jitter = [frame["jitter"] for frame in clip.json["frames"]]
+
+        def contain(v, frame):
+            i = frame["frame"]
+            # A point is drawn at its place minus the jitter.
+            return v + (np.subtract(jitter[i], jitter[i - 1]) if i else 0)
+        clip.change("motion", contain)
+        got = self.probe(clip, 3)
+        self.assertIn("--set motion.jittered=1", got["options"])
+        self.probe(clip, 0, *got["options"].split())
+
+    def test_depth(self):
+        clip = self.clip("depth", pattern="disocclusion")
+        self.assertEqual(self.probe(clip, 0)["depth"]["kind"], "linear")
+        clip.change("depth", lambda z, _: 0.1 / z)
+        got = self.probe(clip, 3)
+        self.assertEqual(got["depth"]["kind"], "hardware_inverted")
+        self.assertIn("--set depth.kind=hardware_inverted", got["options"])
+        self.probe(clip, 0, *got["options"].split())
+        clip.change("depth", lambda z, _: 1 - z)
+        got = self.probe(clip, 3)
+        self.assertEqual(got["depth"]["kind"], "hardware")
+        self.probe(clip, 0, *got["options"].split())
+
+    def test_noise(self):
+        args = ("--mode", "path", "--spp", 4)
+        self.assertFalse(self.probe(self.clip("new", *args), 0)["noise"]["sticks"])
+        got = self.probe(self.clip("fixed", "--fixed-noise", *args), 0)
+        self.assertTrue(got["noise"]["sticks"])
+        self.assert_note(got, "another seed")
+
+    def test_guides(self):
+        clip = self.clip("guides")
+        got = self.probe(clip, 0)
+        self.assertFalse(got["normals"]["unsigned"])
+        self.assertEqual(got["normals"]["space"], "world")
+        self.assert_no_note(got, "albedo")
+        views = [np.array(frame["view"])[:3, :3] for frame in clip.json["frames"]]
+
+        def to_view(n, frame):
+            n[..., :3] = n[..., :3] @ views[frame["frame"]].T
+            return n
+        clip.change("normal", to_view)
+        got = self.probe(clip, 0)
+        self.assertEqual(got["normals"]["space"], "view")
+        self.assertIn("normal.space=view", got["options"])
+        clip.change("normal", lambda n, _: np.where(abs(n).sum(-1, keepdims=True) > 0.1,
+                                                    0.5 * n + 0.5, 0))
+        got = self.probe(clip, 0)
+        self.assertTrue(got["normals"]["unsigned"])
+        self.assertIn("normal.range=unsigned", got["options"])
+        clip.change("diffuse_albedo", lambda a, _: 4 * a)
+        self.assert_note(self.probe(clip, 0), "albedo goes beyond")
+
+
+class Command(Probe):
+    def test_text_and_usage(self):
+        text = self.succeed("probe", common.SAMPLE).stdout
+        for words in ("convention blender", "next best", "no motion", "linear (proven)", "verdict",
+                      "options         --convention blender"):
+            self.assertIn(words, text)
+        self.assertEqual(self.succeed("probe", common.SAMPLE, "--options").stdout,
+                         "--convention blender\n")
+        self.fail_with(1, ["nothing.exr"], "probe", self.path("nothing.exr"))
+        self.fail_with(1, ["--start 99 leaves no frame"], "probe", common.SAMPLE, "--start", 99)
+        self.fail_with(2, ["--frames"], "probe", common.SAMPLE, "--frames", 1)
+        self.fail_with(2, ["not one of"], "probe", common.SAMPLE, "--convention", "what")
+
+    def test_upscale_warns_and_uses(self):
+        command = ["upscale", common.SAMPLE, "--device", "cpu", "--model", "taau", "--end", 9,
+                   "-o"]
+        right = self.succeed(*command, self.path("right")).stderr
+        self.assertNotIn("warning", right)
+        wrong = ["--set", "motion.sign_x=-1"]
+        self.assertIn("do not fit convention blender",
+                      self.succeed(*command, self.path("wrong"), *wrong).stderr)
+        self.assertIn("used instead",
+                      self.succeed(*command, self.path("auto"), *wrong, "--auto").stderr)
+        self.assertNotIn("fit", self.succeed(*command, self.path("not"), *wrong,
+                                             "--no-check").stderr)
+        for name, same in (("auto", True), ("wrong", False), ("not", False)):
+            a, _ = common.read_image(self.path(name, "bridge_0009.exr"))
+            b, _ = common.read_image(self.path("right", "bridge_0009.exr"))
+            self.assertEqual(np.array_equal(a, b), same, name)
+        shutil.rmtree(self.path("right"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
