@@ -75,7 +75,7 @@ static GstFlowReturn pass_gap(GstHsAggregator *self, GstHsPad *pad, GstBuffer *g
 
     priv->reset = true;
     gst_aggregator_pad_drop_buffer(GST_AGGREGATOR_PAD(pad));
-    if (priv->pushed)
+    if (priv->pushed && GST_BUFFER_PTS_IS_VALID(gap))
         gst_aggregator_push_src_event(
             GST_AGGREGATOR(self), gst_event_new_gap(GST_BUFFER_PTS(gap), GST_BUFFER_DURATION(gap)));
     gst_buffer_unref(gap);

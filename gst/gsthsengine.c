@@ -165,6 +165,12 @@ static int stage_inputs(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
 
         if (!plane->buffer || gst_hs_image_of(plane->buffer))
             continue;
+        if (!gst_hs_format_bytes(plane->format)) {
+            hs_log_message(&engine->log->log, HS_LOG_ERROR,
+                           "plane %s: the meta tells no format that there is",
+                           gst_hs_plane_name(used[i]));
+            return HS_ERR_INVALID;
+        }
         offsets[used[i]] = bytes;
         bytes += ((gsize)plane->width * plane->height * gst_hs_format_bytes(plane->format) + 15) /
                  16 * 16;

@@ -83,7 +83,12 @@ void gst_hs_log_post(struct gst_hs_log *log, GstElement *element, int error, con
                           ("%s: %s. Use a smaller output size.", what, why), (NULL));
         break;
     case HS_ERR_IO:
-        GST_ELEMENT_ERROR(element, RESOURCE, READ, ("%s: %s", what, why), (NULL));
+        if (GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK))
+            GST_ELEMENT_ERROR(element, RESOURCE, WRITE,
+                              ("%s: %s. Make the folder, or change location.", what, why), (NULL));
+        else
+            GST_ELEMENT_ERROR(element, RESOURCE, READ, ("%s: %s. Change location.", what, why),
+                              (NULL));
         break;
     case HS_ERR_UNSUPPORTED:
         GST_ELEMENT_ERROR(element, STREAM, NOT_IMPLEMENTED, ("%s: %s", what, why), (NULL));

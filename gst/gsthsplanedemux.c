@@ -149,8 +149,9 @@ static GstFlowReturn miss(GstHsPlaneDemux *self, enum hsio_plane kind, GstBuffer
 
     // A plane that was there comes again; one that never was is a mistake.
     if (self->found) {
-        gst_pad_push_event(self->src,
-                           gst_event_new_gap(GST_BUFFER_PTS(buffer), GST_BUFFER_DURATION(buffer)));
+        if (GST_BUFFER_PTS_IS_VALID(buffer))
+            gst_pad_push_event(
+                self->src, gst_event_new_gap(GST_BUFFER_PTS(buffer), GST_BUFFER_DURATION(buffer)));
         return GST_FLOW_OK;
     }
     there = list_planes(gst_hs_frame_meta_get(buffer));

@@ -83,6 +83,15 @@ static int open_range(struct opening *opening, const struct gst_hs_sequence_src_
         options->last = settings->stop != GST_HS_NO_FRAME ? settings->stop : info.last;
         options->step = settings->step;
         hsio_sequence_close(sequence);
+        if (options->last < options->first) {
+            hs_log_message(log, HS_LOG_ERROR,
+                           "%s: the files are frames %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+                           ", and %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+                           " are asked for: set start and stop to what there is",
+                           settings->location, (gint64)info.first, (gint64)info.last,
+                           (gint64)options->first, (gint64)options->last);
+            return HS_ERR_INVALID;
+        }
     }
     return hsio_sequence_open(settings->location, &opening->convention, options, log, sequence);
 }

@@ -54,6 +54,9 @@ static int open_clip(GstHsTestSrc *self)
                               .frame_count = self->now.clip_frames,
                               .render_width = self->now.width,
                               .render_height = self->now.height,
+                              // No reference is rendered; the size tells the jitter's period.
+                              .width = MIN(2 * self->now.width, GST_HS_SIDE_MOST),
+                              .height = MIN(2 * self->now.height, GST_HS_SIDE_MOST),
                               .mode = (enum hs_scenes_mode)self->now.mode,
                               .spp = self->now.spp,
                               .no_jitter = !self->now.jitter,
@@ -123,19 +126,28 @@ static gboolean start(GstBaseSrc *base)
     if (!err && !open_pools(self))
         err = HS_ERR_NOMEM;
     if (err < 0) {
-        gst_hs_log_post(&self->log, GST_ELEMENT(self), err, "The scene can not be set up");
+        gst_hs_log_post(&self->log, GST_ELEMENT(self), err,
+                        "The scene can not be set up (gst-inspect-1.0 hstestsrc lists patterns)");
         close_all(self);
         return FALSE;
     }
     hsio_convention_preset(&convention, "raw", NULL);
     self->convention = gst_hs_convention_new(&convention);
     self->next = 0;
+    GST_OBJECT_LOCK(self);
+    self->running = true;
+    GST_OBJECT_UNLOCK(self);
     return TRUE;
 }
 
 static gboolean stop(GstBaseSrc *base)
 {
-    close_all(GST_HS_TEST_SRC(base));
+    GstHsTestSrc *self = GST_HS_TEST_SRC(base);
+
+    GST_OBJECT_LOCK(self);
+    self->running = false;
+    GST_OBJECT_UNLOCK(self);
+    close_all(self);
     return TRUE;
 }
 
@@ -312,11 +324,13 @@ static GstCaps *make_caps(const struct gst_hs_test_src_settings *settings, bool 
 static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
     GstHsTestSrc *self = GST_HS_TEST_SRC(base);
+    const struct gst_hs_test_src_settings *settings;
     GstCaps *caps;
 
     GST_OBJECT_LOCK(self);
-    caps = make_caps(&self->settings, true);
-    gst_caps_append(caps, make_caps(&self->settings, false));
+    settings = self->running ? &self->now : &self->settings;
+    caps = make_caps(settings, true);
+    gst_caps_append(caps, make_caps(settings, false));
     GST_OBJECT_UNLOCK(self);
     return gst_hs_caps_filter(caps, filter);
 }

@@ -29,6 +29,7 @@ struct _GstHsTestSrc {
     struct gst_hs_log log;
     struct gst_hs_device share;
     struct gst_hs_test_src_settings settings; ///< Under the object lock.
+    bool running;                             ///< Started; under the object lock.
     // While started:
     struct gst_hs_test_src_settings now;
     struct hs_scenes *scenes;

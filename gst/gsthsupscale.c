@@ -172,6 +172,8 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
         .sharpness = self->settings.sharpness,
         .reset = self->settings.reset || pairing->reset,
     };
+    // Asked for from here on it is for the next frame.
+    self->settings.reset = false;
     look = self->settings.look;
     policy = self->settings.missing;
     GST_OBJECT_UNLOCK(self);
@@ -192,7 +194,6 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
     if (buffer)
         tell_origin(self, pairing, buffer);
     GST_OBJECT_LOCK(self);
-    self->settings.reset = false;
     self->stats.frames++;
     self->stats.resets += info.reset || options.reset || fresh;
     self->stats.missing += pairing->missing != 0;

@@ -289,6 +289,11 @@ static void missing_frames(struct test_rng *rng)
     rig_load("coreelements");
     rig_require_failure(text, "17");
     g_free(text);
+    text = g_strdup_printf("hssequencesrc location=%s/samples/bridge/lr/bridge_####.exr start=1000 "
+                           "! fakesink",
+                           root);
+    rig_require_failure(text, "the files are frames 5 to 16, and 1000 to 16 are asked for");
+    g_free(text);
 }
 
 /** An application's device, made the stock way. */

@@ -295,10 +295,10 @@ static void refuses_settings(struct test_rng *rng)
         {"hsupscale convention-changes=motion.scale_q=2", "motion.scale_q"},
         {"hsplanemux convention=nothing", "properties convention"},
         {"hssequencesrc", "set location"},
-        {"hssequencesrc location=none.%04d.exr", "can not be opened"},
+        {"hssequencesrc location=none.%04d.exr", "no such file. Change location"},
         {"hssequencesink", "set location"},
         {"hssequencesink location=out.%04d.tga", "ends in .exr, .png or a raw format"},
-        {"hstestsrc pattern=nothing", "The scene can not be set up"},
+        {"hstestsrc pattern=nothing", "gst-inspect-1.0 hstestsrc lists patterns"},
     };
 
     (void)rng;
