@@ -2,8 +2,13 @@
 # What the scripts share. GST_LAUNCH: another launcher than gst-launch-1.0.
 set -eu
 
+# gst-launch-1.0 takes one level of backslashes off what it is given.
 launch()
 {
+    for word; do
+        shift
+        set -- "$@" "$(printf '%s\n' "$word" | sed 's/\\/\\\\/g')"
+    done
     "${GST_LAUNCH:-gst-launch-1.0}" -q "$@"
 }
 
@@ -17,17 +22,36 @@ usage()
 # number NAME VALUE LEAST MOST: ends the script unless the value is a number in the range.
 number()
 {
-    if ! printf '%s\n' "$2" | grep -Eqx '[0-9]+(\.[0-9]+)?' ||
-        ! awk "BEGIN { exit !($2 >= $3 && $2 <= $4) }"; then
+    case $2 in
+    '' | .* | *. | *.*.* | *[!0-9.]*) fits=0 ;;
+    *) fits=$(awk -v x="$2" -v low="$3" -v high="$4" 'BEGIN { print (x >= low && x <= high) }') ;;
+    esac
+    if [ "$fits" != 1 ]; then
         echo "$1: expected a number from $3 to $4, found '$2'" >&2
         usage
     fi
 }
 
+# whole NAME VALUE LEAST MOST: the same, without fractions and leading zeros.
+whole()
+{
+    number "$@"
+    case $2 in
+    *.* | 0?*)
+        echo "$1: expected a whole number, found '$2'" >&2
+        usage
+        ;;
+    esac
+}
+
 # rate NAME VALUE: ends the script unless the value is frames per second, as N/D.
 rate()
 {
-    if ! printf '%s\n' "$2" | grep -Eqx '[1-9][0-9]{0,8}/[1-9][0-9]{0,8}'; then
+    case $2 in
+    *[!0-9/]*) fits=0 ;;
+    *) fits=$(printf '%s\n' "$2" | grep -Ecx '[1-9][0-9]{0,8}/[1-9][0-9]{0,8}' || :) ;;
+    esac
+    if [ "$fits" != 1 ]; then
         echo "$1: expected a rate such as 24/1 or 30000/1001, found '$2'" >&2
         usage
     fi

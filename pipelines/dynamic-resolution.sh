@@ -8,8 +8,8 @@
 #   OUT  file names such as out.####.exr
 . "$(dirname "$0")/common.sh"
 [ $# -eq 4 ] || usage
-number WIDTH "$3" 16 16384
-number HEIGHT "$4" 16 16384
+whole WIDTH "$3" 16 16384
+whole HEIGHT "$4" 16 16384
 
 launch hssequencesrc location="$1" ! hsupscale output-width="$3" output-height="$4" \
     ! hssequencesink location="$2"

@@ -8,9 +8,9 @@
 . "$(dirname "$0")/common.sh"
 [ $# -ge 1 ] || usage
 frames=${3:-8} width=${4:-320} height=${5:-180}
-number FRAMES "$frames" 1 1000000
-number WIDTH "$width" 16 8192
-number HEIGHT "$height" 16 8192
+whole FRAMES "$frames" 1 1000000
+whole WIDTH "$width" 16 8192
+whole HEIGHT "$height" 16 8192
 
 launch compositor name=mix sink_1::xpos="$width" sink_2::ypos="$height" sink_3::xpos="$width" \
     sink_3::ypos="$height" ! video/x-raw,format=RGBA ! hssequencesink location="$1" \

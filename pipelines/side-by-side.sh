@@ -9,9 +9,9 @@
 [ $# -ge 1 ] || usage
 tail=$(encoder "$1")
 frames=${3:-48} width=${4:-320} height=${5:-180}
-number FRAMES "$frames" 1 1000000
-number WIDTH "$width" 16 8192
-number HEIGHT "$height" 16 8192
+whole FRAMES "$frames" 1 1000000
+whole WIDTH "$width" 16 8192
+whole HEIGHT "$height" 16 8192
 
 # shellcheck disable=SC2086
 launch compositor name=mix sink_1::xpos=$((2 * width)) ! $tail ! filesink location="$1" \

@@ -259,6 +259,12 @@ class Pipelines(unittest.TestCase):
         self.assertIn("b: there already", self.script("batch.sh", self.path("shots"),
                                                       self.path("out")))
 
+    def test_names(self):
+        """Files are called what was asked for, whatever is in the name."""
+        name = "it's a \\ \"new\" $HOME; !x (y)"
+        self.script("exr-to-exr.sh", self.sample(1), self.path(name + ".####.exr"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["in", name + ".0005.exr"])
+
     def test_arguments(self):
         """What can not be is refused by name, before anything runs or is written."""
         os.makedirs(self.path("shots", "a"))
@@ -278,6 +284,14 @@ class Pipelines(unittest.TestCase):
                 ("planes.sh", [out, "orbit", "0"], "FRAMES: expected a number from 1"),
                 ("side-by-side.sh", [self.path("o.mkv"), "orbit", "4", "8"], "WIDTH: expected"),
                 ("test-to-png.sh", [out, "orbit", "4", "64", "-1"], "HEIGHT: expected"),
+                ("planes.sh", [out, "orbit", "2.5"], "FRAMES: expected a whole number"),
+                ("side-by-side.sh", [self.path("o.mkv"), "orbit", "4", "64.5"],
+                 "WIDTH: expected a whole number"),
+                ("test-to-png.sh", [out, "orbit", "4", "064"], "WIDTH: expected a whole number"),
+                ("dynamic-resolution.sh", [a, out, "1920", "1080.0"], "HEIGHT: expected a whole"),
+                ("exr-to-exr.sh", [a, out, "2) } END { print 1 } #"], "SCALE: expected"),
+                ("exr-to-exr.sh", [a, out, "2\n3"], "SCALE: expected"),
+                ("exr-to-video.sh", [a, self.path("o.mkv"), "24/1\n24/1"], "FPS: expected a rate"),
                 ("three-files.sh", [a, a, a, self.path("o.mkv"), "no"], "RANGE: expected")):
             result = subprocess.run([os.path.join(PIPELINES, script), *args], text=True,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
