@@ -2,6 +2,7 @@
 // Options, sizes and formats, and a frame from its inputs to its output.
 #include "internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -57,7 +58,7 @@ struct hs_avfilter *hs_avfilter_alloc(void)
 
 void hs_avfilter_free(struct hs_avfilter **filter)
 {
-    struct hs_avfilter *f = *filter;
+    struct hs_avfilter *f = filter ? *filter : NULL;
 
     if (!f)
         return;
@@ -96,12 +97,18 @@ int hs_avfilter_open(struct hs_avfilter *f, AVBufferRef *device)
     return err;
 }
 
-double hs_av_half_frame(const struct hs_avfilter *f)
+double hs_av_half_frame(const struct hs_avfilter *f, const AVFrame *colour)
 {
-    if (f->in.frame_rate.num <= 0 || f->in.frame_rate.den <= 0 || f->in.time_base.num <= 0 ||
-        f->in.time_base.den <= 0)
-        return 0;
-    return 0.5 / (av_q2d(f->in.frame_rate) * av_q2d(f->in.time_base));
+    if (f->in.frame_rate.num > 0 && f->in.frame_rate.den > 0 && f->in.time_base.num > 0 &&
+        f->in.time_base.den > 0)
+        return 0.5 / (av_q2d(f->in.frame_rate) * av_q2d(f->in.time_base));
+    return colour->duration > 0 ? (double)colour->duration / 2 : 0;
+}
+
+/** Sizes beyond what an int holds are too large in any case. */
+static int to_size(double size)
+{
+    return (int)lround(fmin(size, INT_MAX));
 }
 
 static void choose_size(const struct hs_avfilter *f, const struct hs_avfilter_format *colour,
@@ -111,12 +118,12 @@ static void choose_size(const struct hs_avfilter *f, const struct hs_avfilter_fo
     out->height = f->output_height;
     // One of the two keeps the shape of the picture.
     if (out->width && !out->height)
-        out->height = (int)lround((double)out->width * colour->height / colour->width);
+        out->height = to_size((double)out->width * colour->height / colour->width);
     else if (out->height && !out->width)
-        out->width = (int)lround((double)out->height * colour->width / colour->height);
+        out->width = to_size((double)out->height * colour->width / colour->height);
     if (!out->width) {
-        out->width = (int)lround(colour->width * f->scale);
-        out->height = (int)lround(colour->height * f->scale);
+        out->width = to_size(colour->width * f->scale);
+        out->height = to_size(colour->height * f->scale);
     }
 }
 
@@ -124,7 +131,7 @@ static int check_size(struct hs_avfilter *f, const struct hs_avfilter_format *co
                       const struct hs_avfilter_format *out)
 {
     if (out->width >= colour->width && out->height >= colour->height &&
-        out->width <= 3 * (colour->width + 1) && out->height <= 3 * (colour->height + 1))
+        out->width / 3 <= colour->width && out->height / 3 <= colour->height)
         return 0;
     av_log(f, AV_LOG_ERROR, "%dx%d to %dx%d is no upscaling between 1x and 3x\n", colour->width,
            colour->height, out->width, out->height);
@@ -162,6 +169,7 @@ static int choose_format(struct hs_avfilter *f, const struct hs_avfilter_format 
                          const struct hs_av_format **found)
 {
     enum AVPixelFormat pixels = f->format;
+    const char *name;
     char list[256];
     bool vulkan;
 
@@ -175,9 +183,10 @@ static int choose_format(struct hs_avfilter *f, const struct hs_avfilter_format 
         pixels = colour_pixels;
     *found = hs_av_format_find(HS_AV_OUTPUT, pixels, vulkan);
     if (!*found) {
+        name = av_get_pix_fmt_name(pixels);
         hs_av_format_list(HS_AV_OUTPUT, vulkan, list, sizeof(list));
         av_log(f, AV_LOG_ERROR, "output: %s%s can not be made; the option format takes one of %s\n",
-               vulkan ? "Vulkan " : "", av_get_pix_fmt_name(pixels), list);
+               vulkan ? "Vulkan " : "", name ? name : "an unknown pixel format", list);
         return AVERROR(EINVAL);
     }
     out->format = vulkan ? AV_PIX_FMT_VULKAN : pixels;
@@ -354,6 +363,20 @@ static int check_missing(struct hs_avfilter *f, const AVFrame *const inputs[HS_A
     return 0;
 }
 
+/** Properties go from colour to the output: one that is an input would lose its own. */
+static int check_distinct(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
+                          const AVFrame *out)
+{
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+        if (inputs[i] == out) {
+            av_log(f, AV_LOG_ERROR, "output: the frame is that of %s, too\n",
+                   hs_avfilter_input_name((enum hs_avfilter_input)i));
+            return AVERROR(EINVAL);
+        }
+    }
+    return 0;
+}
+
 /** A buffer for the output, unless the caller has brought one. */
 static int make_output(struct hs_avfilter *f, AVFrame *out)
 {
@@ -405,7 +428,9 @@ int hs_avfilter_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
                colour ? "a frame came before the formats were set" : "the frame has no colour");
         return AVERROR(EINVAL);
     }
-    err = check_missing(f, inputs);
+    err = check_distinct(f, inputs, out);
+    if (!err)
+        err = check_missing(f, inputs);
     if (!err)
         err = describe(f, inputs, &info);
     if (!err)

@@ -112,8 +112,8 @@ struct hs_av_queue {
     int count, room;
     bool on, ended;
     AVRational time_base;
-    int64_t last;   ///< pts of the newest frame.
-    double spacing; ///< From the frame before it, in units of time_base; 0: not known yet.
+    int64_t last; ///< pts of the newest frame.
+    int64_t gone; ///< pts of the newest frame that waits no longer, or AV_NOPTS_VALUE.
 };
 
 struct hs_avfilter {
@@ -164,8 +164,8 @@ struct hs_avfilter {
 // avfilter.c
 int hs_av_error(int err);
 int hs_av_vk_error(struct hs_avfilter *f, VkResult result, const char *what);
-/** Half a frame in units of `time_base`, at least 0. */
-double hs_av_half_frame(const struct hs_avfilter *f);
+/** Half of the frame in its time base, as the format or the frame tells; 0: neither does. */
+double hs_av_half_frame(const struct hs_avfilter *f, const AVFrame *colour);
 
 // options.c
 /** Fills `conv` from the options. Errors: EINVAL, after a message. */

@@ -2,7 +2,6 @@
 // Pairing the frames of the inputs by their timestamps.
 #include "internal.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 
 static void drop(struct hs_av_queue *queue)
 {
+    queue->gone = queue->frames[0]->pts;
     av_frame_free(&queue->frames[0]);
     queue->count--;
     memmove(queue->frames, queue->frames + 1, (size_t)queue->count * sizeof(*queue->frames));
@@ -22,7 +22,7 @@ void hs_av_queues_clear(struct hs_avfilter *f)
         while (f->queues[i].count)
             drop(&f->queues[i]);
         av_freep(&f->queues[i].frames);
-        f->queues[i] = (struct hs_av_queue){0};
+        f->queues[i] = (struct hs_av_queue){.gone = AV_NOPTS_VALUE};
     }
     f->queues[HS_AVFILTER_COLOUR].on = true;
 }
@@ -55,10 +55,16 @@ int hs_avfilter_send(struct hs_avfilter *f, enum hs_avfilter_input input, const 
         return AVERROR(EINVAL);
     }
     if (frame->pts == AV_NOPTS_VALUE || time_base.num <= 0 || time_base.den <= 0 ||
-        (queue->time_base.den &&
-         av_compare_ts(frame->pts, time_base, queue->last, queue->time_base) <= 0)) {
+        (queue->time_base.den && !av_cmp_q(time_base, queue->time_base) &&
+         frame->pts <= queue->last)) {
         av_log(f, AV_LOG_ERROR, "%s: timestamps must be there, and grow\n",
                hs_avfilter_input_name(input));
+        return AVERROR(EINVAL);
+    }
+    if (queue->time_base.den && av_cmp_q(time_base, queue->time_base)) {
+        av_log(f, AV_LOG_ERROR, "%s: the time base was %d/%d and can not become %d/%d\n",
+               hs_avfilter_input_name(input), queue->time_base.num, queue->time_base.den,
+               time_base.num, time_base.den);
         return AVERROR(EINVAL);
     }
     if (queue->count == queue->room) {
@@ -72,9 +78,6 @@ int hs_avfilter_send(struct hs_avfilter *f, enum hs_avfilter_input input, const 
     copy = av_frame_clone(frame);
     if (!copy)
         return AVERROR(ENOMEM);
-    if (queue->time_base.den)
-        queue->spacing =
-            (double)frame->pts - (double)queue->last * av_q2d(queue->time_base) / av_q2d(time_base);
     queue->frames[queue->count++] = copy;
     queue->time_base = time_base;
     queue->last = frame->pts;
@@ -85,16 +88,15 @@ int hs_avfilter_send(struct hs_avfilter *f, enum hs_avfilter_input input, const 
 static double half_frame(const struct hs_avfilter *f)
 {
     const struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
-    const double half = hs_av_half_frame(f);
+    const double half = hs_av_half_frame(f, colour->frames[0]);
+    const double pts = (double)colour->frames[0]->pts;
 
     if (half > 0)
         return half;
     // Colour itself tells how far its frames are apart, if nobody else does.
-    if (colour->count > 1)
-        return (double)(colour->frames[1]->pts - colour->frames[0]->pts) / 2;
-    if (colour->frames[0]->duration > 0)
-        return (double)colour->frames[0]->duration / 2;
-    return colour->spacing / 2;
+    if (colour->gone != AV_NOPTS_VALUE)
+        return (pts - (double)colour->gone) / 2;
+    return colour->count > 1 ? ((double)colour->frames[1]->pts - pts) / 2 : 0;
 }
 
 /** Whether the only colour frame so far can not be paired before the next one is there. */
@@ -109,17 +111,31 @@ static bool lacks_spacing(const struct hs_avfilter *f)
     return false;
 }
 
-/** Negative: before the colour frame; 0: with it; positive: after it. */
-static int compare(const struct hs_avfilter *f, const struct hs_av_queue *queue)
+/** How much later than the colour frame a plane's frame is, in colour's time base. */
+static double lateness(const struct hs_avfilter *f, const struct hs_av_queue *queue, int index)
 {
     const struct hs_av_queue *colour = &f->queues[HS_AVFILTER_COLOUR];
-    const double at = (double)colour->frames[0]->pts;
-    const double other =
-        (double)queue->frames[0]->pts * av_q2d(queue->time_base) / av_q2d(colour->time_base);
-    // Half of a unit is lost when two time bases round differently.
-    const double half = fmax(half_frame(f), 0.5);
 
-    return other < at - half ? -1 : other > at + half ? 1 : 0;
+    return (double)queue->frames[index]->pts * av_q2d(queue->time_base) /
+               av_q2d(colour->time_base) -
+           (double)colour->frames[0]->pts;
+}
+
+/** How far from the colour frame's time a plane's frame may be. */
+static double tolerance(const struct hs_avfilter *f)
+{
+    // Half of a unit is lost when two time bases round differently.
+    return fmax(half_frame(f), 0.5);
+}
+
+/** Whether the next frame of a plane may be the nearest one to the colour frame. */
+static bool needs_next(const struct hs_avfilter *f, const struct hs_av_queue *queue)
+{
+    const double unit = av_q2d(queue->time_base) / av_q2d(f->queues[HS_AVFILTER_COLOUR].time_base);
+
+    if (!queue->on || queue->ended || queue->count > 1)
+        return false;
+    return !queue->count || lateness(f, queue, 0) < -unit / 2;
 }
 
 int hs_avfilter_wanted(const struct hs_avfilter *f)
@@ -131,9 +147,7 @@ int hs_avfilter_wanted(const struct hs_avfilter *f)
     if (lacks_spacing(f))
         return HS_AVFILTER_COLOUR;
     for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
-        const struct hs_av_queue *queue = &f->queues[i];
-
-        if (queue->on && !queue->count && !queue->ended)
+        if (needs_next(f, &f->queues[i]))
             return i;
     }
     return -1;
@@ -152,25 +166,27 @@ static int configure_by(struct hs_avfilter *f, const AVFrame *frame, AVRational 
         .time_base = time_base,
     };
 
-    if (frame->duration > 0 && frame->duration <= INT_MAX)
-        in.frame_rate = av_inv_q(av_mul_q(time_base, (AVRational){(int)frame->duration, 1}));
     return hs_avfilter_configure(f, &in, NULL, &out);
 }
 
 /** Fills `inputs` with the frames that belong together. Errors: EAGAIN. */
 static int pair(struct hs_avfilter *f, const AVFrame *inputs[HS_AVFILTER_INPUTS])
 {
+    const double most = tolerance(f);
+
     inputs[HS_AVFILTER_COLOUR] = f->queues[HS_AVFILTER_COLOUR].frames[0];
     for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
         struct hs_av_queue *queue = &f->queues[i];
 
         if (!queue->on)
             continue;
-        while (queue->count && compare(f, queue) < 0)
+        while (queue->count &&
+               (lateness(f, queue, 0) < -most ||
+                (queue->count > 1 && fabs(lateness(f, queue, 1)) < fabs(lateness(f, queue, 0)))))
             drop(queue);
-        if (!queue->count && !queue->ended)
+        if (needs_next(f, queue))
             return AVERROR(EAGAIN);
-        if (queue->count && compare(f, queue) == 0)
+        if (queue->count && lateness(f, queue, 0) <= most)
             inputs[i] = queue->frames[0];
     }
     return 0;
@@ -184,6 +200,7 @@ int hs_avfilter_receive(struct hs_avfilter *f, AVFrame *out)
 
     if (!colour->count)
         return colour->ended ? AVERROR_EOF : AVERROR(EAGAIN);
+    f->in.time_base = colour->time_base;
     if (lacks_spacing(f))
         return AVERROR(EAGAIN);
     err = pair(f, inputs);

@@ -36,7 +36,7 @@ static const struct {
     [NUMBER] = {"number", 1, "a whole number"},
     [RESET] = {"reset", 1, "a number, 0 or not"},
     [HELD] = {"held", 1, "a number, 0 or not"},
-    [JITTER] = {"jitter", 2, "2 finite numbers"},
+    [JITTER] = {"jitter", 2, "2 numbers from -1 to 1"},
     [EXPOSURE] = {"exposure", 1, "a finite number above 0"},
     [SHARPNESS] = {"sharpness", 1, "a number from 0 to 1"},
     [CLIP] = {"clip", 2, "2 numbers, the near distance above 0 and the far one beyond it or inf"},
@@ -64,6 +64,8 @@ static bool valid(int key, const double *n)
     case NUMBER:
         // Doubles hold no larger whole numbers one by one.
         return n[0] == trunc(n[0]) && fabs(n[0]) <= 0x1p53;
+    case JITTER:
+        return fabs(n[0]) <= 1 && fabs(n[1]) <= 1;
     case EXPOSURE:
         return (float)n[0] > 0;
     case SHARPNESS:
@@ -207,16 +209,20 @@ int hs_av_values_load(struct hs_avfilter *f)
         av_log(f, AV_LOG_ERROR, "%s: reading failed\n", f->frames);
         err = AVERROR(EIO);
     }
+    if (err >= 0 && !f->value_count) {
+        av_log(f, AV_LOG_ERROR, "%s has no line for any frame\n", f->frames);
+        err = AVERROR(EINVAL);
+    }
     free(line);
     fclose(file);
     return err;
 }
 
 /** The line of the file that is nearest in time, within half a frame. */
-static int find(struct hs_avfilter *f, int64_t pts, struct hs_av_values *values)
+static int find(struct hs_avfilter *f, const AVFrame *colour, struct hs_av_values *values)
 {
-    const double time = (double)pts * av_q2d(f->in.time_base);
-    const double near = fmax(hs_av_half_frame(f) * av_q2d(f->in.time_base), 1e-3);
+    const double time = (double)colour->pts * av_q2d(f->in.time_base);
+    const double near = fmax(hs_av_half_frame(f, colour) * av_q2d(f->in.time_base), 1e-3);
     int best = -1;
 
     for (int i = 0; i < f->value_count; i++) {
@@ -272,7 +278,7 @@ int hs_av_values_get(struct hs_avfilter *f, const AVFrame *colour, struct hsio_f
             av_log(f, AV_LOG_ERROR, "frames without timestamps find no line in %s\n", f->frames);
             return AVERROR(EINVAL);
         }
-        err = find(f, colour->pts, &values);
+        err = find(f, colour, &values);
     }
     if (!err)
         err = set_metadata(f, colour->metadata, &values);

@@ -209,9 +209,149 @@ static void errors_are_told_once(struct test_rng *rng)
     rig_close(&rig);
 }
 
+/** A depth frame that the filter refuses if it takes it. */
+static void send_decoy(struct hs_avfilter *filter, int64_t pts, AVRational time_base)
+{
+    AVFrame *frame = rig_depth(AV_PIX_FMT_GRAY8, RENDER_W, RENDER_H, 0);
+
+    frame->pts = pts;
+    REQUIRE_EQ(hs_avfilter_send(filter, HS_AVFILTER_DEPTH, frame, time_base), 0);
+    av_frame_free(&frame);
+}
+
+/** Depth at twice colour's rate: of two frames that are near enough, the nearer one. */
+static void nearest_of_two(struct test_rng *rng)
+{
+    for (int ahead = 0; ahead < 2; ahead++) {
+        AVFrame *out = av_frame_alloc();
+        struct hs_avfilter *filter;
+        struct rig rig;
+
+        (void)rng;
+        OPEN(&rig);
+        filter = rig_filter(&rig, "missing_planes=error");
+        hs_avfilter_set_inputs(filter, 1 << HS_AVFILTER_DEPTH);
+        for (int i = 0; i < 4 && ahead; i++) {
+            send_depth(filter, (i * 1000 + 12) / 24);
+            send_decoy(filter, (i * 2000 + 1000) / 48, side_base);
+        }
+        for (int i = 0; i < 4; i++) {
+            send_colour(filter, i);
+            if (!ahead) {
+                if (i > 0) {
+                    send_decoy(filter, (i * 2000 - 1000) / 48, side_base);
+                    REQUIRE_EQ(hs_avfilter_wanted(filter), HS_AVFILTER_DEPTH);
+                    REQUIRE_EQ(hs_avfilter_receive(filter, out), AVERROR(EAGAIN));
+                }
+                send_depth(filter, (i * 1000 + 12) / 24);
+            }
+            REQUIRE_EQ(hs_avfilter_wanted(filter), -1);
+            receive(filter, i);
+        }
+        // The last one that can come is near enough.
+        if (!ahead) {
+            send_colour(filter, 4);
+            send_depth(filter, 160);
+            REQUIRE_EQ(hs_avfilter_wanted(filter), HS_AVFILTER_DEPTH);
+            REQUIRE_EQ(hs_avfilter_send(filter, HS_AVFILTER_DEPTH, NULL, side_base), 0);
+            receive(filter, 4);
+        }
+        REQUIRE_EQ(rig_said().errors, 0);
+        av_frame_free(&out);
+        hs_avfilter_free(&filter);
+        rig_close(&rig);
+    }
+}
+
+static void send_colour_in(struct hs_avfilter *filter, int64_t pts, int64_t duration,
+                           AVRational time_base)
+{
+    AVFrame *frame = rig_colour(AV_PIX_FMT_RGBA, RENDER_W, RENDER_H, 0);
+
+    frame->pts = pts;
+    frame->duration = duration;
+    REQUIRE_EQ(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, frame, time_base), 0);
+    av_frame_free(&frame);
+}
+
+/** Half a frame is half of this frame, not of the first one; without durations, of what was. */
+static void half_a_frame_varies(struct test_rng *rng)
+{
+    static const int lengths[] = {400, 40, 40};
+
+    (void)rng;
+    for (int told = 0; told < 2; told++) {
+        AVFrame *out = av_frame_alloc();
+        struct hs_avfilter *filter;
+        struct rig rig;
+
+        OPEN(&rig);
+        filter = rig_filter(&rig, "missing_planes=error");
+        hs_avfilter_set_inputs(filter, 1 << HS_AVFILTER_DEPTH);
+        for (int i = 0, at = 0; i < 3; at += lengths[i++])
+            send_colour_in(filter, at, told ? lengths[i] : 0, side_base);
+        send_depth(filter, 150);
+        send_decoy(filter, 470, side_base);
+        REQUIRE_EQ(hs_avfilter_send(filter, HS_AVFILTER_DEPTH, NULL, side_base), 0);
+        receive(filter, 0);
+        // 40 after a frame of 400: its own half, 20, or half of the one before it, 200.
+        REQUIRE_ERROR(hs_avfilter_receive(filter, out), AVERROR(EINVAL),
+                      told ? "0.400000 s has no depth" : "depth: gray is not accepted");
+        REQUIRE_ERROR(hs_avfilter_receive(filter, out), AVERROR(EINVAL), "0.440000 s has no depth");
+        av_frame_free(&out);
+        hs_avfilter_free(&filter);
+        rig_close(&rig);
+    }
+}
+
+/** Times at the ends of what 64 bits hold, and a time base that is another one than before. */
+static void strange_times(struct test_rng *rng)
+{
+    AVFrame *frame = rig_colour(AV_PIX_FMT_RGBA, RENDER_W, RENDER_H, 0);
+    struct hs_avfilter_format format;
+    char path[RIG_PATH_BYTES], options[64];
+    struct hs_avfilter *filter;
+    AVFrame *out = av_frame_alloc();
+    struct rig rig;
+
+    (void)rng;
+    OPEN(&rig);
+    filter = rig_filter(&rig, "");
+    hs_avfilter_set_inputs(filter, 1 << HS_AVFILTER_DEPTH);
+    send_colour_in(filter, INT64_MIN + 1, 0, colour_base);
+    send_colour_in(filter, INT64_MAX, 0, colour_base);
+    for (int i = 0; i < HS_AVFILTER_MOTION; i++)
+        REQUIRE_EQ(hs_avfilter_send(filter, (enum hs_avfilter_input)i, NULL, side_base), 0);
+    for (int i = 0; i < 2; i++)
+        REQUIRE_EQ(hs_avfilter_receive(filter, out), 0);
+    REQUIRE_EQ(out->pts, INT64_MAX);
+    hs_avfilter_free(&filter);
+    // The frames' time base holds, whatever the format said; it can not change on the way.
+    rig_text_file("time=0\ntime=1\n", path);
+    snprintf(options, sizeof(options), "frames=%s", path);
+    filter = rig_filter(&rig, options);
+    remove(path);
+    REQUIRE_EQ(rig_configure(filter, frame, AV_PIX_FMT_NONE, &format), 0);
+    send_colour_in(filter, 0, 0, side_base);
+    frame->pts = 24;
+    REQUIRE_ERROR(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, frame, colour_base), AVERROR(EINVAL),
+                  "colour: the time base was 1/1000 and can not become 1/24");
+    send_colour_in(filter, 2000, 0, (AVRational){2, 2000});
+    receive(filter, 0);
+    REQUIRE_ERROR(hs_avfilter_receive(filter, out), AVERROR(EINVAL), "frame at 2");
+    send_colour_in(filter, 2001, 0, side_base);
+    av_frame_free(&frame);
+    av_frame_free(&out);
+    hs_avfilter_free(&filter);
+    rig_close(&rig);
+}
+
 static const struct test_case cases[] = {
     {"pairing", pairing},
     {"pairing_without_durations", pairing_without_durations},
     {"errors_are_told_once", errors_are_told_once},
+    {"nearest_of_two", nearest_of_two},
+    {"half_a_frame_varies", half_a_frame_varies},
+    {"strange_times", strange_times},
 };
 TEST_MAIN(cases)

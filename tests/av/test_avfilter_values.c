@@ -79,6 +79,8 @@ static const struct {
     {"jitter", "0 0 0", false},
     {"jitter", "nan 0", false},
     {"jitter", "left", false},
+    {"jitter", "0 1.1", false},
+    {"jitter", "-1.1 0", false},
     {"jitter", "0,25 0", false},
     {"jitter", "1-1", false},
     {"exposure", "1e-3", true},
@@ -185,7 +187,7 @@ static void wrong_values(struct test_rng *rng)
     av_dict_free(&colour->metadata);
     av_dict_set(&colour->metadata, "hindsight.jitter", "", 0);
     REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL),
-                  "hindsight.jitter: expected 2 finite numbers, found \"\"");
+                  "hindsight.jitter: expected 2 numbers from -1 to 1, found \"\"");
     av_frame_free(&colour);
     av_frame_free(&out);
     hs_avfilter_free(&filter);
@@ -200,6 +202,8 @@ static void wrong_lines(struct test_rng *rng)
         {"time=nan\n", "line 1: time: expected a number of seconds"},
         {"time=0;jitter=\n", "line 1: not of the form key=value"},
         {"time=0\njitter\n", "line 2: not of the form key=value"},
+        {"", "has no line for any frame"},
+        {"# nothing else\n\n", "has no line for any frame"},
     };
     struct rig rig;
 

@@ -2,6 +2,8 @@
 // What users of the component may do wrong: options, formats, frames.
 #include "rig.h"
 
+#include <limits.h>
+
 #include <libavutil/hwcontext.h>
 #include <libavutil/hwcontext_vulkan.h>
 #include <libavutil/opt.h>
@@ -54,6 +56,7 @@ static void wrong_options(struct test_rng *rng)
     av_buffer_unref(&other);
     hs_avfilter_free(&filter);
     hs_avfilter_free(&filter);
+    hs_avfilter_free(NULL);
     rig_close(&rig);
 }
 
@@ -83,6 +86,14 @@ static void wrong_formats(struct test_rng *rng)
                   "colour: 0x32 is no size");
     REQUIRE_ERROR(rig_configure(filter, colour, AV_PIX_FMT_GRAY8, &format), AVERROR(EINVAL),
                   "gray can not be made");
+    REQUIRE_ERROR(rig_configure(filter, colour, (enum AVPixelFormat)9999, &format), AVERROR(EINVAL),
+                  "an unknown pixel format can not be made");
+    // What is too large for an int stays positive.
+    format = (struct hs_avfilter_format){
+        .format = AV_PIX_FMT_RGBA, .width = INT_MAX, .height = INT_MAX - 1};
+    REQUIRE_ERROR(hs_avfilter_configure(filter, &format, NULL, &format), AVERROR(EINVAL),
+                  "2147483647x2147483647 is not within");
+    format.width = -7;
     REQUIRE_EQ(av_opt_set(filter, "output_width", "500", 0), 0);
     REQUIRE_ERROR(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), AVERROR(EINVAL),
                   "48x32 to 500x333");
@@ -142,13 +153,16 @@ static void wrong_frames(struct test_rng *rng)
     REQUIRE_ERROR(hs_avfilter_send(filter, HS_AVFILTER_COLOUR, empty, (AVRational){1, 24}),
                   AVERROR(EINVAL), "colour: the frame has no pixels");
     av_dict_set(&colour->metadata, "hindsight.jitter", "0 2", 0);
-    REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL), "jitter of (0, 2)");
+    REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL),
+                  "hindsight.jitter: expected 2 numbers from -1 to 1");
     av_dict_set(&colour->metadata, "hindsight.jitter", NULL, 0);
     REQUIRE(!out->buf[0]);
     // A caller's own output has to fit.
     REQUIRE_ERROR(hs_avfilter_run(filter, inputs, small), AVERROR(EINVAL), "output: grayf32le");
     REQUIRE_ERROR(hs_avfilter_run(filter, inputs, lent), AVERROR(EINVAL),
                   "expected rgba of 96x64, found Vulkan rgba64le of 48x32");
+    REQUIRE_ERROR(hs_avfilter_run(filter, inputs, colour), AVERROR(EINVAL),
+                  "output: the frame is that of colour, too");
     // After all of that it still works.
     REQUIRE_EQ(hs_avfilter_run(filter, inputs, out), 0);
     REQUIRE_EQ(out->format, AV_PIX_FMT_RGBA);

@@ -75,7 +75,8 @@ const char *hs_avfilter_input_name(enum hs_avfilter_input input);
 struct hs_avfilter *hs_avfilter_alloc(void);
 
 /**
- * Waits for the frames on the device, frees the filter and sets the pointer to NULL.
+ * Waits for the frames on the device, frees the filter and sets the pointer to NULL. NULL and
+ * pointers to NULL are legal.
  *
  * Thread: one at a time. Since: 1.
  */
@@ -118,8 +119,8 @@ int hs_avfilter_configure(struct hs_avfilter *filter, const struct hs_avfilter_f
  * the queue's. A Vulkan output is not waited for; one in system memory is.
  * Thread: one at a time.
  * Errors: EINVAL not configured, colour is missing, a plane's format or size does not fit, pixels
- * are missing, a value is out of range; ENOSYS; ENOMEM; AVERROR_EXTERNAL the device is lost. The
- * call may be repeated with what was wrong put right.
+ * are missing, `out` is an input, too, a value is out of range; ENOSYS; ENOMEM; AVERROR_EXTERNAL
+ * the device is lost. The call may be repeated with what was wrong put right.
  * Since: 1.
  */
 int hs_avfilter_run(struct hs_avfilter *filter, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
@@ -139,8 +140,8 @@ void hs_avfilter_set_inputs(struct hs_avfilter *filter, unsigned mask);
  *
  * Owns: takes a reference of its own.
  * Thread: one at a time.
- * Errors: EINVAL an input that was not set, or that has ended, a frame without buffers, or pts is
- * not there or does not grow; ENOMEM.
+ * Errors: EINVAL an input that was not set, or that has ended, a frame without buffers, pts is not
+ * there or does not grow, or the time base is another one than before; ENOMEM.
  * Since: 1.
  */
 int hs_avfilter_send(struct hs_avfilter *filter, enum hs_avfilter_input input, const AVFrame *frame,
@@ -149,11 +150,11 @@ int hs_avfilter_send(struct hs_avfilter *filter, enum hs_avfilter_input input, c
 /**
  * Gives the next output, in colour's time base.
  *
- * Planes within half a frame of colour's pts belong to it; older ones are dropped. Where neither
- * the format nor the frames tell how long one lasts, the first waits for the second colour frame.
- * The first frame configures the filter unless the caller did. A frame that fails is dropped with
- * its planes, so an error is told once: the next call goes on with the next frame, as after a cut.
- * Only where `out` does not fit nothing is dropped.
+ * The nearest of a plane's frames within half a frame of colour's pts belongs to it; older ones are
+ * dropped. Where neither the format nor the frames tell how long one lasts, the first waits for the
+ * second colour frame. The first frame configures the filter unless the caller did. A frame that
+ * fails is dropped with its planes, so an error is told once: the next call goes on with the next
+ * frame, as after a cut. Only where `out` does not fit nothing is dropped.
  * Thread: one at a time.
  * Errors: EAGAIN an input has to be sent first; AVERROR_EOF; those of hs_avfilter_configure() and
  * hs_avfilter_run().
