@@ -347,6 +347,25 @@ char *gst_hs_caps_mismatch(const GstCaps *made, const GstCaps *asked, const char
                                          (const void *)asked);
 }
 
+bool gst_hs_caps_post_mismatch(GstElement *element, GstPad *source, const GstCaps *caps,
+                               const char *size_advice)
+{
+    GstCaps *peer = gst_pad_peer_query_caps(source, NULL);
+    const bool taken = gst_caps_can_intersect(caps, peer);
+    char *why;
+
+    if (!taken) {
+        why = gst_hs_caps_mismatch(caps, peer, size_advice);
+        GST_ELEMENT_ERROR(
+            element, STREAM, FORMAT,
+            ("What is behind %s does not take what it makes: %s.", GST_ELEMENT_NAME(element), why),
+            (NULL));
+        g_free(why);
+    }
+    gst_caps_unref(peer);
+    return !taken;
+}
+
 bool gst_hs_format_equal(const struct gst_hs_format *a, const struct gst_hs_format *b)
 {
     return a->kind == b->kind && a->vulkan == b->vulkan && a->video == b->video &&

@@ -75,6 +75,13 @@ const char *gst_hs_plane_name(enum hsio_plane kind);
  */
 char *gst_hs_caps_mismatch(const GstCaps *made, const GstCaps *asked, const char *size_advice);
 
+/**
+ * Posts an error of `element` if what is behind its pad `source` does not take `caps`. False: it
+ * does, and who refused them has told the reason.
+ */
+bool gst_hs_caps_post_mismatch(GstElement *element, GstPad *source, const GstCaps *caps,
+                               const char *size_advice);
+
 /** True when `a` and `b` describe the same pixels. */
 bool gst_hs_format_equal(const struct gst_hs_format *a, const struct gst_hs_format *b);
 

@@ -84,8 +84,10 @@ void gst_hs_log_post(struct gst_hs_log *log, GstElement *element, int error, con
         break;
     case HS_ERR_IO:
         if (GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK))
-            GST_ELEMENT_ERROR(element, RESOURCE, WRITE,
-                              ("%s: %s. Make the folder, or change location.", what, why), (NULL));
+            GST_ELEMENT_ERROR(
+                element, RESOURCE, WRITE,
+                ("%s: %s. Change location, or see that its folder can be written to.", what, why),
+                (NULL));
         else
             GST_ELEMENT_ERROR(element, RESOURCE, READ, ("%s: %s. Change location.", what, why),
                               (NULL));

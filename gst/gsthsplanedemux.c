@@ -238,6 +238,9 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
                              (gsize)-1);
         gst_hs_origin_meta_copy(out, buffer);
         flow = gst_pad_push(self->src, out);
+        if (flow == GST_FLOW_NOT_NEGOTIATED)
+            gst_hs_caps_post_mismatch(GST_ELEMENT(self), self->src, self->caps,
+                                      "ask for that size, or put videoscale behind a picture");
     }
 done:
     gst_buffer_unref(buffer);

@@ -66,21 +66,14 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
 static GstFlowReturn update_src_caps(GstAggregator *agg, GstCaps *allowed, GstCaps **caps)
 {
     GstHsPad *pad = gst_hs_aggregator_colour_pad(GST_HS_AGGREGATOR(agg));
-    GstCaps *peer;
-    char *why;
 
     if (!pad->has_format)
         return GST_AGGREGATOR_FLOW_NEED_DATA;
     *caps = gst_caps_intersect(pad->caps, allowed);
     if (!gst_caps_is_empty(*caps))
         return GST_FLOW_OK;
-    peer = gst_pad_peer_query_caps(agg->srcpad, NULL);
-    why = gst_hs_caps_mismatch(pad->caps, peer, "put videoscale in front, or render that size");
-    GST_ELEMENT_ERROR(
-        agg, STREAM, FORMAT,
-        ("What is behind %s does not take its colour: %s.", GST_ELEMENT_NAME(agg), why), (NULL));
-    g_free(why);
-    gst_caps_unref(peer);
+    gst_hs_caps_post_mismatch(GST_ELEMENT(agg), agg->srcpad, pad->caps,
+                              "put videoscale in front, or render that size");
     return GST_FLOW_NOT_NEGOTIATED;
 }
 

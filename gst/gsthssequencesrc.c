@@ -164,10 +164,15 @@ static bool set_caps(GstHsSequenceSrc *self, const struct hsio_frame_info *info)
         gst_hs_format_caps(HSIO_PLANE_COLOR, hsframe_vk_format(colour->format),
                            info->convention->color.transfer != HSIO_TRANSFER_DISPLAY, colour->width,
                            colour->height, self->rate.n, self->rate.d, NULL);
+    GstPad *pad = GST_BASE_SRC_PAD(self);
     bool done = true;
 
     if (!self->caps || !gst_caps_is_equal(caps, self->caps)) {
-        done = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
+        // An event that is refused says so with the next buffer only, to the base class.
+        done = (gst_pad_peer_query_accept_caps(pad, caps) ||
+                !gst_hs_caps_post_mismatch(GST_ELEMENT(self), pad, caps,
+                                           "ask for that size, or put hsupscale behind it")) &&
+               gst_base_src_set_caps(GST_BASE_SRC(self), caps);
         gst_caps_replace(&self->caps, caps);
     }
     gst_caps_unref(caps);

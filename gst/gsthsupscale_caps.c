@@ -180,8 +180,7 @@ static GstFlowReturn update_src_caps(GstAggregator *agg, GstCaps *allowed, GstCa
 {
     GstHsUpscale *self = GST_HS_UPSCALE(agg);
     const struct gst_hs_format *colour = gst_hs_aggregator_colour(GST_HS_AGGREGATOR(agg));
-    GstCaps *own, *peer;
-    char *why;
+    GstCaps *own;
 
     if (!colour)
         return GST_AGGREGATOR_FLOW_NEED_DATA;
@@ -193,14 +192,8 @@ static GstFlowReturn update_src_caps(GstAggregator *agg, GstCaps *allowed, GstCa
         gst_caps_unref(own);
         return GST_FLOW_OK;
     }
-    peer = gst_pad_peer_query_caps(agg->srcpad, NULL);
-    why = gst_hs_caps_mismatch(own, peer, "set scale, or output-width and output-height");
-    GST_ELEMENT_ERROR(
-        self, STREAM, FORMAT,
-        ("What is behind %s does not take what it makes: %s.", GST_ELEMENT_NAME(self), why),
-        (NULL));
-    g_free(why);
-    gst_caps_unref(peer);
+    gst_hs_caps_post_mismatch(GST_ELEMENT(self), agg->srcpad, own,
+                              "set scale, or output-width and output-height");
     gst_caps_unref(own);
     return GST_FLOW_NOT_NEGOTIATED;
 }

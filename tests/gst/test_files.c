@@ -323,7 +323,7 @@ static void refuses_input(struct test_rng *rng)
          "interlace-mode=interleaved",
          "found interlace-mode=interleaved: put deinterlace in front", 6144},
         {"none/o.%04d.png", "video/x-raw, format=RGBA, width=48, height=32, framerate=30/1",
-         "No such file or directory. Make the folder, or change location", 6144},
+         "No such file or directory. Change location, or see that its folder", 6144},
     };
 
     (void)rng;

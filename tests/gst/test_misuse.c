@@ -295,7 +295,28 @@ static void widest_source(struct test_rng *rng)
     rig_run("hstestsrc pattern=box width=16384 height=16 planes=false num-buffers=1 ! fakesink");
 }
 
+/** Caps that a filter asks for in vain: who makes the frames tells what it makes. */
+static void refused_behind(struct test_rng *rng)
+{
+    char *text = g_strdup_printf("hssequencesrc location=%s/samples/bridge/lr/bridge_####.exr ! "
+                                 "application/x-hindsight-plane, width=100 ! fakesink",
+                                 getenv("HS_SOURCE_ROOT"));
+
+    (void)rng;
+    rig_init();
+    rig_load("coreelements");
+    rig_require_failure(text, "it makes width=204, height=114, and width=100 is asked for: ask");
+    rig_require_failure("hstestsrc width=32 height=32 ! hsplanedemux plane=depth ! "
+                        "application/x-hindsight-plane, width=100 ! fakesink",
+                        "width=(int)100 is asked for, which it can not make");
+    rig_require_failure("hstestsrc width=32 height=32 ! hsplanedemux plane=depth ! "
+                        "video/x-raw, width=100 ! fakesink",
+                        "it makes width=32, height=32, and width=100 is asked for: ask");
+    g_free(text);
+}
+
 static const struct test_case cases[] = {
+    {"refused behind", refused_behind},
     {"widest source", widest_source},
     {"null strings", null_strings},
     {"reset while a frame is made", reset_while_a_frame_is_made},
