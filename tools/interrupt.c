@@ -46,6 +46,7 @@ void tool_interrupt_begin(void)
     sigemptyset(&state.signals);
     sigaddset(&state.signals, SIGINT);
     sigaddset(&state.signals, SIGTERM);
+    sigaddset(&state.signals, SIGHUP);
     sigaddset(&state.signals, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &state.signals, &state.before);
     state.running = !pthread_create(&state.thread, NULL, watch, NULL);

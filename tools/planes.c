@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "hsframe.h"
 #include "hsio.h"
@@ -199,7 +200,7 @@ static int write_values(const struct planes *p, const struct hsio_sequence *seq,
             err = print_frame(file, frame, i / p->rate);
         hsio_frame_close(&frame);
     }
-    if (fclose(file) != 0 && !err)
+    if ((ferror(file) | fclose(file)) && !err)
         err = planes_io_error(path);
     return err;
 }
@@ -268,7 +269,7 @@ static int write_inputs(const struct planes *p, const char *convention,
                     writers[i].height, p->rate);
     }
     fputs(convention, file);
-    if (fclose(file) != 0 || rename(partial, path) != 0)
+    if ((ferror(file) | fclose(file)) || rename(partial, path) != 0)
         return planes_io_error(path);
     return 0;
 }
@@ -371,17 +372,19 @@ static int run(const struct planes *p, const struct hsio_convention *conv)
     struct hsio_sequence *seq = NULL;
     struct hsio_sequence_info info;
     char *convention = NULL;
-    int err;
+    int err, lock = -1;
 
     if (strlen(p->output) > PLANES_PATH_BYTES - 32) {
         tool_error("-o: the name is too long");
         return HS_ERR_INVALID;
     }
-    err = planes_clear(p->output, p->pipe);
+    err = planes_lock(p->output, &lock);
+    if (!err)
+        err = planes_clear(p->output, p->pipe);
     if (!err)
         err = hsio_sequence_open(p->input, conv, &p->sequence, tool_log(), &seq);
     if (err < 0)
-        return err;
+        goto done;
     hsio_sequence_info(seq, &info);
     err = planes_check_overwrite(p->output, p->input, NULL);
     if (!err && p->sequence.sidecar)
@@ -390,14 +393,19 @@ static int run(const struct planes *p, const struct hsio_convention *conv)
         err = scan(p, seq, info.frame_count, writers, &convention);
     if (!err && mkdir(p->output, 0777) < 0 && errno != EEXIST)
         err = planes_io_error(p->output);
+    if (!err && lock < 0)
+        err = planes_lock(p->output, &lock);
     if (!err) {
         err = write_everything(p, seq, info.frame_count, convention, writers);
         planes_finish(p->output, writers, err < 0);
     }
     if (!err)
         tool_info("%d frames of %s in %s", info.frame_count, info.location, p->output);
+done:
     free(convention);
     hsio_sequence_close(&seq);
+    if (lock >= 0)
+        close(lock);
     return err;
 }
 

@@ -33,6 +33,11 @@ struct planes_writer {
     int err;
 };
 
+/**
+ * Keeps other runs out of the folder until `*lock`, negative so far, is closed; it stays negative
+ * where there is no folder yet. Errors: HS_ERR_INVALID, after a message.
+ */
+int planes_lock(const char *folder, int *lock);
 /** Says what errno means for this file. Returns HS_ERR_IO. */
 int planes_io_error(const char *path);
 void planes_path(char path[PLANES_PATH_BYTES], const char *folder, const char *name);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,16 @@ int planes_io_error(const char *path)
 void planes_path(char path[PLANES_PATH_BYTES], const char *folder, const char *name)
 {
     snprintf(path, PLANES_PATH_BYTES, "%s/%s", folder, name);
+}
+
+int planes_lock(const char *folder, int *lock)
+{
+    if (*lock < 0)
+        *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0;
+    tool_error("%s: another run is writing there: choose another folder", folder);
+    return HS_ERR_INVALID;
 }
 
 /** Whoever still waits for the pipe's other end must not wait for ever: it gets an empty file. */

@@ -64,7 +64,7 @@ class Planes(common.Case):
         self.assertEqual(self.names("out"), [])
 
     def test_signals(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             process = self.start_pipes()
             # One plane is stuck in the middle, the others were never opened.
             with open(self.path("out", "motion.raw"), "rb") as file:
@@ -72,6 +72,16 @@ class Planes(common.Case):
                 process.send_signal(number)
                 self.assertEqual(process.wait(30), 130)
             self.assertEqual(self.names("out"), [])
+
+    def test_second_run_is_refused(self):
+        """It takes nothing from the first one, whose readers get each plane once."""
+        process = self.start_pipes()
+        for options in ([], ["--pipe"]):
+            self.fail_with(1, ["another run is writing there"], *self.command(*options))
+        for name, size in zip(RAW, (8, 4, 12)):
+            with open(self.path("out", name), "rb") as file:
+                self.assertEqual(len(file.read()), 160 * 120 * size * 3, name)
+        self.assertEqual(process.wait(30), 0)
 
     def test_waiting_reader_gets_an_end(self):
         path = self.path("out", "depth.raw")
