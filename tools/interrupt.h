@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** SIGINT and SIGTERM as a flag. A second signal ends the process at once. */
+/** SIGINT, SIGTERM and SIGHUP as a flag. A second signal ends the process at once. */
 #ifndef HINDSIGHT_TOOLS_INTERRUPT_H
 #define HINDSIGHT_TOOLS_INTERRUPT_H
 
