@@ -289,6 +289,9 @@ static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buff
     struct mapped mapped[HSIO_PLANE_COUNT] = {0};
     int count = 1, err = map_plane(self, self->format.kind, &whole, &mapped[0], &writes[0]);
 
+    if (self->settings.planes && !self->written && meta)
+        GST_WARNING_OBJECT(self, "files hold planes only: describe jitter, cameras, exposure and "
+                                 "cuts in a frames.json");
     if (!err && self->settings.depth != GST_HS_SINK_DEPTH_AUTO)
         writes[0].store_float = self->settings.depth == GST_HS_SINK_DEPTH_FLOAT;
     for (int i = HSIO_PLANE_COLOR + 1; !err && i < HSIO_PLANE_COUNT; i++) {

@@ -118,7 +118,9 @@ void gst_hs_sequence_sink_class_init_properties(GObjectClass *class)
                    "Write the alpha channel into PNG even where the source files have none", FALSE,
                    fixed);
     GST_HS_INSTALL(class, PROP_PLANES, boolean, "planes", "Planes",
-                   "Write the planes that travel with the colour into the same EXR", FALSE, fixed);
+                   "Write the planes that travel with the colour into the same EXR, without "
+                   "jitter, cameras, exposure and cuts",
+                   FALSE, fixed);
     GST_HS_INSTALL(
         class, PROP_OVERWRITE, boolean, "overwrite", "Overwrite",
         "Replace files that are there already; otherwise they are an error. The files that a "

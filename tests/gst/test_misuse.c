@@ -295,6 +295,42 @@ static void widest_source(struct test_rng *rng)
     rig_run("hstestsrc pattern=box width=16384 height=16 planes=false num-buffers=1 ! fakesink");
 }
 
+/** Turns every knob that turns while frames run, as fast as it can. */
+static gpointer turn_knobs(gpointer data)
+{
+    GstElement *element = GST_ELEMENT(data);
+
+    for (int i = 0; i < 2000; i++) {
+        GstStructure *stats;
+
+        g_object_set(element, "scale", 1.0 + (i & 1), "reset", i % 3 == 0, "exposure",
+                     (double)(i % 5), "sharpness", (double)(i & 1), "qos", i & 1, NULL);
+        g_object_get(element, "stats", &stats, NULL);
+        gst_structure_free(stats);
+        g_usleep(200);
+    }
+    return NULL;
+}
+
+static void knobs_while_playing(struct test_rng *rng)
+{
+    GThread *thread;
+    struct rig rig;
+
+    (void)rng;
+    rig_open(&rig, "hsupscale", SYSTEM);
+    thread = g_thread_new("knobs", turn_knobs, rig.element);
+    for (int i = 0; i < 60; i++)
+        gst_buffer_unref(rig_step(&rig, i));
+    // Between runs, too.
+    for (int i = 0; i < 5; i++) {
+        gst_element_set_state(rig.element, GST_STATE_NULL);
+        gst_element_set_state(rig.element, GST_STATE_PLAYING);
+    }
+    g_thread_join(thread);
+    rig_close(&rig);
+}
+
 /** Caps that a filter asks for in vain: who makes the frames tells what it makes. */
 static void refused_behind(struct test_rng *rng)
 {
@@ -317,6 +353,7 @@ static void refused_behind(struct test_rng *rng)
 
 static const struct test_case cases[] = {
     {"refused behind", refused_behind},
+    {"knobs while playing", knobs_while_playing},
     {"widest source", widest_source},
     {"null strings", null_strings},
     {"reset while a frame is made", reset_while_a_frame_is_made},

@@ -259,6 +259,21 @@ class Pipelines(unittest.TestCase):
         self.assertIn("b: there already", self.script("batch.sh", self.path("shots"),
                                                       self.path("out")))
 
+    def test_every_script_is_run(self):
+        """By a case here, or by the tests of the component for FFmpeg."""
+        text = ""
+        for path in (__file__, os.path.join(ROOT, "tests", "av", "test_example.py")):
+            with open(path) as file:
+                text += file.read()
+        scripts = {name for name in os.listdir(PIPELINES) if name.endswith(".sh")} - {"common.sh"}
+        self.assertGreaterEqual(len(scripts), 8)
+        for name in scripts:
+            self.assertRegex(text, rf'(script\(|"pipelines" / )"{name}"', name)
+        with open(os.path.join(PIPELINES, "meson.build")) as file:
+            text = file.read()
+        for name in scripts:
+            self.assertIn(f"'{name}'", text)
+
     def test_names(self):
         """Files are called what was asked for, whatever is in the name."""
         name = "it's a \\ \"new\" $HOME; !x (y)"
