@@ -10,6 +10,7 @@
 #include "common.glsl"
 #include "taau.glsl"
 #include "motion.glsl"
+#include "band.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
 HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
@@ -63,8 +64,8 @@ float sample_weight(vec2 at)
 
 void main()
 {
-    const ivec2 p = ivec2(gl_GlobalInvocationID.xy);
-    if (any(greaterThanEqual(p, params.size.zw)))
+    const ivec2 p = ivec2(gl_GlobalInvocationID.xy) + ivec2(0, push.band.x);
+    if (p.x >= params.size.z || p.y >= push.band.y)
         return;
     vec2 moved;
     float weight = 0.0;
@@ -80,6 +81,6 @@ void main()
         const vec2 uv = (vec2(p) + 0.5) * params.scale.xy - params.jitter.xy;
         rgba = texelFetch(prep_colour, render_clamp(ivec2(floor(uv))), 0);
     }
-    imageStore(out_colour, p, rgba);
-    imageStore(out_aux, p, vec4(weight, 0.0, 0.0, 0.0));
+    imageStore(out_colour, moved_place(p), rgba);
+    imageStore(out_aux, moved_place(p), vec4(weight, 0.0, 0.0, 0.0));
 }

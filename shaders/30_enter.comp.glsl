@@ -34,7 +34,7 @@ void put3(int token, int channel, int step, vec3 value)
 // The token that stands for token t of the workgroup: the last one beyond the picture.
 ivec2 picture_token(int t)
 {
-    const ivec2 at = ivec2(gl_WorkGroupID.xy) * 4 + ivec2(t & 3, t >> 2);
+    const ivec2 at = picture_group() * 4 + ivec2(t & 3, t >> 2);
     return min(at, (params.size.zw + 1) / 2 - 1);
 }
 
@@ -45,7 +45,7 @@ void pixel_features(int t, int s, ivec2 p, bool opaque)
     cubic_weights(weights);
     put3(t, s, 4, filter_window(weights, opaque).c.rgb - 0.5);
     const work old = settle(moved, opaque);
-    const float weight = texelFetch(reproj_aux, p, 0).r;
+    const float weight = texelFetch(reproj_aux, moved_place(p), 0).r;
     put3(t, 12 + s, 4, old.c.rgb - 0.5);
     put(t, 24 + s, weight / (1.0 + weight));
     put(t, 28 + s, window_gain());
@@ -150,7 +150,7 @@ void write_result()
 #else
         unit = max(result4(at) + biases(part), 0.0);
 #endif
-        activations[token_place(t, layer.size.w) * parts + part] = unit;
+        activations[token_place(t, push.size.w, push.ring.zw) * parts + part] = unit;
     }
 }
 

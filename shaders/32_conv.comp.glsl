@@ -6,7 +6,8 @@
 // Reads: activations of a level. Writes (and adds): activations of the same or the next level.
 // A 2x2 layer sees pairs of pixels as one pixel of twice the channels, so it has no taps in x.
 // Grid: conv_plain.glsl, conv_matrix.glsl; z is the pixel of the finer level or, plain, a slice of
-// the outputs. Precision: types.glsl. Reference: hs_ref_layer() in engine/ref.
+// the outputs. The band counts rows of the kernel. Precision: types.glsl. Reference:
+// hs_ref_layer() in engine/ref.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 #include "layer.glsl"
@@ -37,9 +38,16 @@ int first_column(int x)
     return x - (KERNEL_X == 3 ? 1 : 0);
 }
 
+// Where a row of the input lies.
+int input_row(int y)
+{
+    return ring_row(y, push.ring.x, push.ring.y);
+}
+
+// The height is that of the picture or, before its last band, of what the band needs.
 bool in_picture(ivec2 p)
 {
-    return all(greaterThanEqual(p, ivec2(0))) && all(lessThan(p, layer.size.xy));
+    return all(greaterThanEqual(p, ivec2(0))) && all(lessThan(p, push.size.xy));
 }
 
 #ifdef HS_MATRIX

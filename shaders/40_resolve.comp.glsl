@@ -75,7 +75,7 @@ void resolve(ivec2 p, bool opaque)
 #endif
     work now = filter_window(weights, opaque);
     const float gain = window_gain() * h.gain;
-    float weight = texelFetch(reproj_aux, p, 0).r;
+    float weight = texelFetch(reproj_aux, moved_place(p), 0).r;
     if (weight > 0.0) {
         work old = settle(moved, opaque);
         work corrected = old;
@@ -110,12 +110,12 @@ void resolve(ivec2 p, bool opaque)
 void main()
 {
     const int i = int(gl_LocalInvocationIndex);
-    const ivec2 p = ivec2(gl_WorkGroupID.xy) * 8 + ivec2(i & 7, i >> 3);
+    const ivec2 p = picture_group() * 8 + ivec2(i & 7, i >> 3);
     const bool opaque = load_tiles(p);
 #ifdef HS_NETWORK
     compute_head();
 #endif
-    if (any(greaterThanEqual(p, params.size.zw)))
+    if (p.x >= params.size.z || p.y >= push.band.y)
         return;
     place_window(p);
     // Two copies of the code: `opaque` is known in each.

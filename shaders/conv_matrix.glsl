@@ -36,7 +36,7 @@ void stage_operand(ivec2 first, int chunk)
             const ivec2 p = first + ivec2(pixel % COLUMNS, pixel / COLUMNS);
             units[i] = uvec4(0u);
             if (n < count && in_picture(p))
-                units[i] = inputs[(p.y * layer.size.z + p.x) * (INPUTS / PER_UNIT) +
+                units[i] = inputs[(input_row(p.y) * push.size.z + p.x) * (INPUTS / PER_UNIT) +
                                   chunk * PARTS + n % PARTS];
         }
         [[unroll]] for (int i = 0; i < STAGED; i++) {
@@ -49,7 +49,7 @@ void stage_operand(ivec2 first, int chunk)
 
 void stage_weights(int chunk)
 {
-    const int at = layer.weights.x + int(gl_WorkGroupID.z) * layer.weights.z +
+    const int at = push.weights.x + int(gl_WorkGroupID.z) * push.weights.z +
                    chunk * WEIGHTS_UNITS;
     const int threads = int(gl_WorkGroupSize.x);
     for (int start = int(gl_LocalInvocationIndex); start < WEIGHTS_UNITS;
@@ -69,12 +69,13 @@ void main()
 {
     const int units = OUTPUTS / PER_UNIT, pixel = int(gl_WorkGroupID.z);
     const int step = PIXELS == 4 ? 2 : 1;
-    const int bias_at = layer.weights.y + pixel * TILE_M * OUTPUTS / 4;
+    const int bias_at = push.weights.y + pixel * TILE_M * OUTPUTS / 4;
     const int operand_at = int(gl_SubgroupID) * ROWS * STRIDE * COLUMNS * PIXEL_PITCH;
-    for (int t = 0; t < layer.weights.w; t++) {
+    for (int t = 0; t < push.weights.w; t++) {
         const ivec2 tile = ivec2(int(gl_WorkGroupID.x) * TILE_M,
-                                 (int(gl_WorkGroupID.y) * layer.weights.w + t) * TILE_ROWS);
-        if (tile.y * STRIDE >= layer.size.y)
+                                 (int(gl_WorkGroupID.y) * push.weights.w + t) * TILE_ROWS +
+                                     push.band.x);
+        if (tile.y >= push.band.y)
             break;
         MATRIX_SUM sums[ROWS * OUT_TILES];
         [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
@@ -114,20 +115,25 @@ void main()
         const ivec2 first = step * ivec2(tile.x, tile.y + int(gl_SubgroupID) * ROWS) +
                             ivec2(pixel & 1, pixel >> 1);
         [[unroll]] for (int m = 0; m < ROWS; m++) {
-            const int at = ((first.y + step * m) * layer.size.w + first.x) * units;
-            [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
-                MATRIX_OUT rounded;
-                if (ADD) {
-                    coopMatLoad(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units,
-                                ROW_MAJOR);
-                    sums[m * OUT_TILES + n] += MATRIX_SUM(rounded);
+            const int row = ring_row(first.y + step * m, push.ring.z, push.ring.w);
+            const int at = (row * push.size.w + first.x) * units;
+            // Rows beyond the band may hold what another layer still reads.
+            if (tile.y + int(gl_SubgroupID) * ROWS + m < push.band.y) {
+                [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
+                    MATRIX_OUT rounded;
+                    if (ADD) {
+                        coopMatLoad(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units,
+                                    ROW_MAJOR);
+                        sums[m * OUT_TILES + n] += MATRIX_SUM(rounded);
+                    }
+                    rounded = MATRIX_OUT(sums[m * OUT_TILES + n]);
+                    if (RELU) {
+                        [[unroll]] for (int e = 0; e < rounded.length(); e++)
+                            rounded[e] = max(rounded[e], float16_t(0.0));
+                    }
+                    coopMatStore(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units,
+                                 ROW_MAJOR);
                 }
-                rounded = MATRIX_OUT(sums[m * OUT_TILES + n]);
-                if (RELU) {
-                    [[unroll]] for (int e = 0; e < rounded.length(); e++)
-                        rounded[e] = max(rounded[e], float16_t(0.0));
-                }
-                coopMatStore(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units, ROW_MAJOR);
             }
         }
     }

@@ -11,8 +11,9 @@ void store(ivec2 p, vec4 sums[4])
     const int pixel = slice / slices;
     if (PIXELS == 4)
         p = 2 * p + ivec2(pixel & 1, pixel >> 1);
+    const int row = ring_row(p.y, push.ring.z, push.ring.w);
     const int at =
-        (p.y * layer.size.w + p.x) * (OUTPUTS_ALL / 4) + slice % slices * (OUTPUTS / 4);
+        (row * push.size.w + p.x) * (OUTPUTS_ALL / 4) + slice % slices * (OUTPUTS / 4);
     [[unroll]] for (int i = 0; i < 4; i++) {
         vec4 value = sums[i];
         if (ADD)
@@ -24,14 +25,13 @@ void store(ivec2 p, vec4 sums[4])
 void main()
 {
     const int i = int(gl_LocalInvocationIndex);
-    const ivec2 p = ivec2(gl_WorkGroupID.xy) * ivec2(16, 8) + ivec2(2 * (i & 7), i >> 3);
-    // Rows of the kernel's outputs; a stride halves the input's.
-    const ivec2 size = ivec2(layer.size.x, layer.size.y / STRIDE);
-    if (any(greaterThanEqual(p, size)))
+    const ivec2 p = ivec2(gl_WorkGroupID.xy) * ivec2(16, 8) + ivec2(2 * (i & 7), i >> 3) +
+                    ivec2(0, push.band.x);
+    if (p.x >= push.size.x || p.y >= push.band.y)
         return;
     const int units = INPUTS / 4, columns = OUTPUTS / 4;
-    const int weights_at = layer.weights.x + int(gl_WorkGroupID.z) * layer.weights.z;
-    const int bias_at = layer.weights.y + int(gl_WorkGroupID.z) * columns;
+    const int weights_at = push.weights.x + int(gl_WorkGroupID.z) * push.weights.z;
+    const int bias_at = push.weights.y + int(gl_WorkGroupID.z) * columns;
     vec4 first[4], second[4];
     [[unroll]] for (int n = 0; n < 4; n++)
         first[n] = second[n] = weights[bias_at + n];
@@ -40,7 +40,7 @@ void main()
                               first_row(p.y) + tap / KERNEL_X);
         const ivec2 b = a + ivec2(1, 0);
         const bool a_in = in_picture(a), b_in = in_picture(b);
-        const int at = (a.y * layer.size.z + a.x) * units;
+        const int at = (input_row(a.y) * push.size.z + a.x) * units;
         for (int u = 0; u < units; u++) {
             const vec4 va = a_in ? inputs[at + u] : vec4(0.0);
             const vec4 vb = b_in ? inputs[at + units + u] : vec4(0.0);
@@ -55,6 +55,6 @@ void main()
         }
     }
     store(p, first);
-    if (p.x + 1 < size.x)
+    if (p.x + 1 < push.size.x)
         store(p + ivec2(1, 0), second);
 }

@@ -14,7 +14,7 @@ void compute_head()
     const int parts = INPUTS / PER_UNIT;
     for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
         const int t = n / parts, part = n % parts;
-        const UNIT unit = activations[token_place(t, layer.size.z) * parts + part];
+        const UNIT unit = activations[token_place(t, push.size.z, push.ring.xy) * parts + part];
         const int at = t * OPERAND_PITCH + part * PER_UNIT;
 #ifdef HS_MATRIX
         [[unroll]] for (int i = 0; i < 4; i++) {

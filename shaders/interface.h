@@ -55,6 +55,17 @@ struct hs_frame_params {
 // Stored in prep_depth for infinite depth.
 #define HS_DEPTH_FAR 3.0e38
 
+// Push constants of all stages. A frame may be made in horizontal bands; moved history and
+// activations lie in rings of rows then: row y at y - base, less the ring's rows if beyond them.
+// `size` and `weights` are those of a network's layer; places in the weights count 16 bytes.
+struct hs_push {
+    HS_IVEC4 band;    // first row and end of what is written; ring of moved history: base, rows
+    HS_IVEC4 ring;    // base and rows of the input's ring, of the output's
+    HS_IVEC4 size;    // of the input: width, height, pitch; pitch of the output
+    HS_IVEC4 weights; // place of the weights; of the biases; units from one z's weights to the
+                      // next's; tiles of a workgroup, one below the other (matrix path)
+};
+
 // Set 0. Planes of the caller, then the stream's own, then what is written.
 #define HS_BINDING_PARAMS 0
 #define HS_BINDING_STATE 1

@@ -4,13 +4,10 @@
 // _cm: weights [taps, inputs, outputs filled up to an odd number of units]; biases in floats, of
 // convolutions [HS_SPEC_TILE_M, outputs], all rows alike, so that sums start with them.
 #include "network.h"
+#include "band.glsl"
 
 layout(constant_id = HS_SPEC_INPUTS) const int INPUTS = 64;
 layout(constant_id = HS_SPEC_OUTPUTS) const int OUTPUTS = 16;
-layout(push_constant) uniform hs_layer_block
-{
-    hs_layer_push layer;
-};
 layout(std430, set = 1, binding = HS_BINDING_WEIGHTS) readonly buffer hs_weights_block
 {
     UNIT weights[];

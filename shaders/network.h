@@ -5,18 +5,11 @@
 
 #include "interface.h"
 
-// Set 1. Activations are [rows, pitch, channels]; rows and pitch are filled up to whole tiles.
+// Set 1. Activations are [rows, pitch, channels]; the pitch is filled up to whole tiles.
 #define HS_BINDING_WEIGHTS 0
 #define HS_BINDING_LAYER_IN 1
 #define HS_BINDING_LAYER_OUT 2
 #define HS_BINDING_NETWORK_COUNT 3
-
-// Push constants of a layer. Places in the weights count 16 bytes.
-struct hs_layer_push {
-    HS_IVEC4 size;    // of the input: width, height, pitch; pitch of the output
-    HS_IVEC4 weights; // place of the weights; of the biases; units from one z's weights to the
-                      // next's; tiles of a workgroup, one below the other (matrix path)
-};
 
 // Specialization constants, all shaders of the network. A z of the grid takes HS_SPEC_OUTPUTS.
 #define HS_SPEC_INPUTS 0   // channels

@@ -26,7 +26,7 @@ void product()
             MATRIX_SUM sum = MATRIX_SUM(0.0);
             [[unroll]] for (int k = 0; k < INPUTS / TILE_K; k++) {
                 coopMatLoad(b, weights,
-                            layer.weights.x + k * TILE_K * WEIGHTS_PITCH + n / PER_UNIT,
+                            push.weights.x + k * TILE_K * WEIGHTS_PITCH + n / PER_UNIT,
                             WEIGHTS_PITCH, ROW_MAJOR);
                 sum = coopMatMulAdd(a[k], b, sum);
             }
@@ -46,7 +46,7 @@ void product()
         vec4 sum = vec4(0.0);
         for (int k = 0; k < INPUTS; k++)
             sum += operand[token * OPERAND_PITCH + k] *
-                   weights[layer.weights.x + k * (OUTPUTS / 4) + n];
+                   weights[push.weights.x + k * (OUTPUTS / 4) + n];
         [[unroll]] for (int i = 0; i < 4; i++)
             result[token * RESULT_PITCH + 4 * n + i] = sum[i];
     }
@@ -57,15 +57,16 @@ void product()
 vec4 biases(int n)
 {
 #ifdef HS_MATRIX
-    return uintBitsToFloat(weights[layer.weights.y + n]);
+    return uintBitsToFloat(weights[push.weights.y + n]);
 #else
-    return weights[layer.weights.y + n];
+    return weights[push.weights.y + n];
 #endif
 }
 
-// The place in a level-0 plane of activations of token t, of this layer's pitch.
-int token_place(int t, int pitch)
+// The place in a level-0 plane of activations of token t, of this layer's pitch; `ring`: base and
+// rows of the plane.
+int token_place(int t, int pitch, ivec2 ring)
 {
-    const ivec2 at = ivec2(gl_WorkGroupID.xy) * 4 + ivec2(t & 3, t >> 2);
-    return at.y * pitch + at.x;
+    const ivec2 at = picture_group() * 4 + ivec2(t & 3, t >> 2);
+    return ring_row(at.y, ring.x, ring.y) * pitch + at.x;
 }

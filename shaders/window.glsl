@@ -2,6 +2,7 @@
 // The samples and the moved history around output pixels: what resolve and the network's features
 // have in common. Workgroups of 8x8 output pixels, 64 threads in x.
 // References: engine/ref/ref_resolve.c.
+#include "band.glsl"
 HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
 HS_INPUT(reproj_colour, HS_BINDING_REPROJ_COLOUR);
 HS_INPUT(reproj_aux, HS_BINDING_REPROJ_AUX);
@@ -101,10 +102,10 @@ bool load_tiles(ivec2 p)
     float alpha = 1.0;
     if (gl_LocalInvocationIndex == 0)
         some_transparent = false;
-    const vec4 own = texelFetch(reproj_colour, min(p, params.size.zw - 1), 0);
+    const vec4 own = texelFetch(reproj_colour, moved_place(min(p, params.size.zw - 1)), 0);
     alpha = min(alpha, own.a);
     moved = encode(own);
-    const ivec2 first = ivec2(gl_WorkGroupID.xy) * 8;
+    const ivec2 first = picture_group() * 8;
     const ivec2 from = ivec2(floor(place(first))), to = ivec2(floor(place(first + 7)));
     // The last samples' neighbours, too, where the pixels lie beyond the last sample.
     samples_first = min(from, params.size.xy - 1) - 1;
@@ -121,7 +122,7 @@ bool load_tiles(ivec2 p)
     for (int n = int(gl_LocalInvocationIndex); n < moved.x * moved.y; n += 64) {
         const ivec2 t = tile_place(n, moved.x);
         const ivec2 p = clamp(moved_first + t, ivec2(0), params.size.zw - 1);
-        const vec4 texel = texelFetch(reproj_colour, p, 0);
+        const vec4 texel = texelFetch(reproj_colour, moved_place(p), 0);
         const work w = encode(texel);
         alpha = min(alpha, texel.a);
         moved_c[t.y * MOVED_MAX + t.x] = w.c;

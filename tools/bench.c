@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // hindsight bench: GPU time stage by stage. Inputs are made or read once; nothing is read back.
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ enum {
     OPT_CONVENTION,
     OPT_LDR,
     OPT_EXPOSURE,
+    OPT_BANDS,
+    OPT_WHOLE,
     OPT_CSV,
     OPT_JSON,
     OPT_VALIDATE,
@@ -37,6 +40,8 @@ static const struct tool_option options[] = {
     {"convention", 'c', "NAME", "Of the sequence: auto or a preset. Default auto."},
     {"ldr", 0, NULL, "The colour is display-referred."},
     {"exposure", 'e', "VALUE", "Factor, or auto: measured on the GPU. Default 1."},
+    {"bands", 0, "N", "Bands in which a frame is made. Default: as memory demands."},
+    {"whole", 0, NULL, "Times whole frames only, without timestamps between stages."},
     {"csv", 0, "FILE", "Writes stage,median_ms,mean_ms,min_ms,max_ms,frames lines; - is stdout."},
     {"json", 0, "FILE", "Writes the same as JSON; - is stdout."},
     {"validate", 0, NULL, "Runs with the Vulkan validation layer; a message is a failure."},
@@ -86,6 +91,13 @@ static int take(void *priv, int row, const char *value)
         if (!bench->auto_exposure)
             err = tool_parse_float("exposure", value, 1e-8, 1e8, &bench->exposure);
         break;
+    case OPT_BANDS:
+        err = tool_parse_int("bands", value, 1, HS_STREAM_BANDS_MAX, &number);
+        bench->bands = (int)number;
+        break;
+    case OPT_WHOLE:
+        bench->whole = true;
+        break;
     case OPT_CSV:
         bench->csv = value;
         break;
@@ -132,6 +144,9 @@ static void print_table(struct bench *bench)
 {
     printf("%s, %dx%d to %dx%d, %d frames after %d\n", bench->about, bench->render_size[0],
            bench->render_size[1], bench->size[0], bench->size[1], bench->frames, bench->warm_up);
+    printf("%u band%s, %.1f MiB of activations, %.1f MiB of history\n", bench->info.bands,
+           bench->info.bands == 1 ? "" : "s", (double)bench->info.activation_bytes / (1 << 20),
+           (double)bench->info.history_bytes / (1 << 20));
     printf("%-20s %10s %10s %10s %10s\n", "stage", "median ms", "mean ms", "min ms", "max ms");
     for (int i = 0; i < bench->stage_count; i++) {
         struct summary s = summarise(bench->stages[i].values, bench->stages[i].count);
@@ -167,9 +182,11 @@ static int write_json(struct bench *bench)
     tool_json_string(file, bench->about);
     fprintf(file,
             ",\n  \"render_size\": [%d, %d],\n  \"size\": [%d, %d],\n  \"frames\": %d,\n"
-            "  \"warmup\": %d,\n  \"stages\": [\n",
+            "  \"warmup\": %d,\n  \"bands\": %u,\n  \"activation_bytes\": %" PRIu64
+            ",\n  \"history_bytes\": %" PRIu64 ",\n  \"stages\": [\n",
             bench->render_size[0], bench->render_size[1], bench->size[0], bench->size[1],
-            bench->frames, bench->warm_up);
+            bench->frames, bench->warm_up, bench->info.bands, bench->info.activation_bytes,
+            bench->info.history_bytes);
     for (int i = 0; i < bench->stage_count; i++) {
         struct summary s = summarise(bench->stages[i].values, bench->stages[i].count);
 

@@ -22,9 +22,13 @@ struct bench {
     int path; ///< enum hs_path
     int size[2], render_size[2];
     int frames, warm_up;
+    int bands; ///< 0: chosen.
+    /** Whole frames only: timestamps between stages keep these apart. */
+    bool whole;
     bool ldr, auto_exposure, validate;
     double exposure;
     char about[256];
+    struct hs_stream_info info; ///< Memory and bands.
     struct bench_row stages[BENCH_MAX_ROWS];
     int stage_count;
 };

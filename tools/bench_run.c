@@ -25,6 +25,7 @@ struct set {
     struct hs_frame frame;
     VkCommandBuffer cmd;
     uint64_t ticket;
+    bool timed; ///< Its timestamps are those of a frame that counts.
 };
 
 struct run {
@@ -35,6 +36,7 @@ struct run {
     struct hs_stream *stream;
     struct hsio_sequence *seq;
     VkSemaphore timeline;
+    VkQueryPool queries; ///< Two of each set, for whole frames.
     struct set sets[SETS];
     int set_count;
     uint64_t tickets;
@@ -242,6 +244,36 @@ static int open_input(struct run *run)
     return 0;
 }
 
+static int open_stream(struct run *run)
+{
+    struct bench *bench = run->bench;
+    uint32_t flags = bench->ldr ? (uint32_t)HS_STREAM_LDR : 0;
+    int err;
+
+    if (!bench->whole)
+        flags |= HS_STREAM_TIMINGS;
+    err = hs_stream_create(run->model,
+                           &(struct hs_stream_params){
+                               .out_width = (uint32_t)bench->size[0],
+                               .out_height = (uint32_t)bench->size[1],
+                               .max_render_width = (uint32_t)bench->render_size[0],
+                               .max_render_height = (uint32_t)bench->render_size[1],
+                               .flags = flags,
+                               .bands = (uint32_t)bench->bands,
+                           },
+                           &run->stream);
+    hs_stream_describe(run->stream, &bench->info);
+    if (!err && bench->whole)
+        err = vkdev_error(vkCreateQueryPool(run->dev.device,
+                                            &(VkQueryPoolCreateInfo){
+                                                .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                                .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                                .queryCount = 2 * SETS,
+                                            },
+                                            NULL, &run->queries));
+    return err;
+}
+
 static int open_engine(struct run *run)
 {
     struct bench *bench = run->bench;
@@ -267,16 +299,7 @@ static int open_engine(struct run *run)
         NULL, &run->timeline));
     if (err < 0)
         return err;
-    return hs_stream_create(
-        run->model,
-        &(struct hs_stream_params){
-            .out_width = (uint32_t)bench->size[0],
-            .out_height = (uint32_t)bench->size[1],
-            .max_render_width = (uint32_t)bench->render_size[0],
-            .max_render_height = (uint32_t)bench->render_size[1],
-            .flags = HS_STREAM_TIMINGS | (bench->ldr ? (uint32_t)HS_STREAM_LDR : 0),
-        },
-        &run->stream);
+    return open_stream(run);
 }
 
 static int add_value(struct bench *bench, const char *name, double ms)
@@ -302,6 +325,38 @@ static int add_value(struct bench *bench, const char *name, double ms)
     return 0;
 }
 
+/** Takes the time of a set's last frame, which has finished. */
+static int collect_whole(struct run *run, struct set *set)
+{
+    VkPhysicalDeviceProperties properties;
+    uint64_t values[2];
+    int err;
+
+    if (!set->timed)
+        return 0;
+    set->timed = false;
+    vkGetPhysicalDeviceProperties(run->dev.physical_device, &properties);
+    err = vkdev_error(vkGetQueryPoolResults(run->dev.device, run->queries,
+                                            2 * (uint32_t)(set - run->sets), 2, sizeof(values),
+                                            values, sizeof(*values), VK_QUERY_RESULT_64_BIT));
+    if (err < 0)
+        return err;
+    return add_value(run->bench, "frame",
+                     1e-6 * (double)(values[1] - values[0]) * properties.limits.timestampPeriod);
+}
+
+/** Starts or ends the time of a set's frame. */
+static void stamp(struct run *run, struct set *set, bool end)
+{
+    const uint32_t first = 2 * (uint32_t)(set - run->sets);
+
+    if (!run->queries)
+        return;
+    if (!end)
+        vkCmdResetQueryPool(set->cmd, run->queries, first, 2);
+    vkCmdWriteTimestamp2(set->cmd, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, run->queries, first + end);
+}
+
 /** Takes the times of all frames that have finished since the last call. */
 static int collect(struct run *run)
 {
@@ -309,7 +364,14 @@ static int collect(struct run *run)
     uint64_t frame;
     int count, err = 0;
 
-    while (!err && (count = hs_stream_timings(run->stream, times, &frame)) > 0) {
+    for (int i = 0; !err && run->queries && i < run->set_count; i++) {
+        uint64_t reached = 0;
+
+        err = vkdev_error(vkGetSemaphoreCounterValue(run->dev.device, run->timeline, &reached));
+        if (!err && reached >= run->sets[i].ticket)
+            err = collect_whole(run, &run->sets[i]);
+    }
+    while (!err && !run->queries && (count = hs_stream_timings(run->stream, times, &frame)) > 0) {
         double sum = 0;
 
         if (frame < (uint64_t)run->bench->warm_up)
@@ -375,10 +437,13 @@ static int run_frame(struct run *run, int number)
                                            }));
     if (err < 0)
         return err;
+    stamp(run, set, false);
     start = tool_seconds();
     err = hs_stream_record(run->stream, &set->frame, set->cmd);
     if (!err && number >= run->bench->warm_up)
         err = add_value(run->bench, "cpu record", 1e3 * (tool_seconds() - start));
+    stamp(run, set, true);
+    set->timed = run->queries && number >= run->bench->warm_up;
     if (!err)
         err = vkdev_error(vkEndCommandBuffer(set->cmd));
     return err < 0 ? err : submit(run, set);
@@ -396,6 +461,7 @@ static void finish(struct run *run)
         vkdev_image_destroy(&run->dev, &run->sets[i].output);
         hsio_frame_close(&run->sets[i].source);
     }
+    vkDestroyQueryPool(run->dev.device, run->queries, NULL);
     vkDestroySemaphore(run->dev.device, run->timeline, NULL);
     vkdev_close(&run->dev);
     hsio_sequence_close(&run->seq);

@@ -8,29 +8,35 @@
 
 static uint64_t tensor_bytes(const struct hs_stream *s, int tensor)
 {
-    const struct hs_layers *layers = &s->model->layers;
-    const struct hs_level_size *level = &s->levels[tensor / 2];
-    return (uint64_t)level->pitch * level->rows * layers->channels[tensor / 2] *
-           (layers->matrix.m ? 2 : 4);
+    return hs_bands_tensor_bytes(&s->bands_params, &s->bands, tensor);
 }
 
-int hs_activations_check(struct hs_stream *s)
+int hs_activations_plan(struct hs_stream *s)
 {
+    static const struct hs_layers none = {0};
     const uint64_t most = s->device->limits.maxStorageBufferRange;
     hs_level_sizes(s->params.out_width, s->params.out_height, s->levels);
-    for (int i = 0; i < HS_TENSORS; i++) {
-        const uint64_t bytes = tensor_bytes(s, i);
-        if (bytes <= most)
-            continue;
-        const bool plain = s->model->plain_resolve != VK_NULL_HANDLE;
-        hs_log_message(&s->device->log, plain ? HS_LOG_WARN : HS_LOG_ERROR,
-                       "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f%s",
-                       s->params.out_width, s->params.out_height, (double)bytes / (1 << 20),
-                       s->device->name, (double)most / (1 << 20),
-                       plain ? "; " HS_CHOICE_PLAIN " takes over" : "");
-        return HS_ERR_UNSUPPORTED;
-    }
-    return 0;
+    s->bands_params = (struct hs_bands_params){
+        .layers = s->network ? &s->model->layers : &none,
+        .levels = s->levels,
+        .out_width = s->params.out_width,
+        .out_height = s->params.out_height,
+        .count = s->params.bands,
+        .buffer_bytes = most,
+        .moved_px_bytes = HS_MOVED_BYTES,
+    };
+    if (hs_bands_plan(&s->bands_params, &s->bands))
+        return 0;
+    uint64_t largest = 0;
+    for (int i = 0; i < HS_TENSORS; i++)
+        largest = tensor_bytes(s, i) > largest ? tensor_bytes(s, i) : largest;
+    const bool plain = s->model->plain_resolve != VK_NULL_HANDLE;
+    hs_log_message(&s->device->log, plain ? HS_LOG_WARN : HS_LOG_ERROR,
+                   "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f%s",
+                   s->params.out_width, s->params.out_height, (double)largest / (1 << 20),
+                   s->device->name, (double)most / (1 << 20),
+                   plain ? "; " HS_CHOICE_PLAIN " takes over" : "");
+    return HS_ERR_UNSUPPORTED;
 }
 
 static int create_buffers(struct hs_stream *s)

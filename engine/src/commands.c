@@ -216,61 +216,140 @@ static void between_stages(struct hs_stream *s, VkCommandBuffer cmd)
     flush(s, cmd, &b);
 }
 
+/** Workgroups of the stages over pixels. */
+static uint32_t groups_of(uint32_t pixels)
+{
+    return (pixels + 7) / 8;
+}
+
 /** Tiles of a workgroup: several keep weights in shared memory, where there are enough. */
 static uint32_t tiles_per_group(uint32_t tiles)
 {
     return tiles >= 4096 ? 4 : tiles >= 2048 ? 2 : 1;
 }
 
-/** Binds a layer's buffers and parameters; returns its tiles and those of a workgroup. */
-static void bind_layer(struct hs_stream *s, VkCommandBuffer cmd, uint32_t index, uint32_t tiles[2],
-                       uint32_t *repeat)
+/** Moved history's ring, for an item whose lowest row of output pixels is `low`. */
+static void moved_ring(const struct hs_stream *s, uint32_t low, struct hs_push *push)
+{
+    push->band.z = (int32_t)hs_ring_base(low, s->bands.moved_rows);
+    push->band.w = (int32_t)s->bands.moved_rows;
+}
+
+static void push_constants(struct hs_stream *s, VkCommandBuffer cmd, const struct hs_push *push)
+{
+    s->device->vk.CmdPushConstants(cmd, s->model->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                   sizeof(*push), push);
+}
+
+/** Binds a layer's buffers and tells where in them its rows are. */
+static void bind_layer(struct hs_stream *s, VkCommandBuffer cmd, uint32_t index, uint32_t first_in,
+                       uint32_t first_out, struct hs_push *push)
 {
     const struct hs_dispatch *d = &s->model->layers.list[index];
     const struct hs_level_size *in = &s->levels[d->level], *out = &s->levels[d->out / 2];
-    const uint32_t width = in->width / d->pair, height = in->height / d->stride;
-    tiles[0] = (width + d->group_width - 1) / d->group_width;
-    tiles[1] = (height + d->group_height - 1) / d->group_height;
-    *repeat = tiles_per_group(tiles[0] * tiles[1]);
-    const struct hs_layer_push push = {
-        .size = {(int32_t)width, (int32_t)in->height, (int32_t)(in->pitch / d->pair),
-                 (int32_t)out->pitch},
-        .weights = {(int32_t)d->weights_at, (int32_t)d->bias_at, (int32_t)d->weights_step,
-                    (int32_t)*repeat},
-    };
-    const VkPipelineLayout layout = s->model->pipeline_layout;
-    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 1, 1,
-                                        &s->layer_sets[index], 0, NULL);
-    s->device->vk.CmdPushConstants(cmd, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push),
-                                   &push);
+    const uint32_t in_rows = s->bands.tensor_rows[d->in], out_rows = s->bands.tensor_rows[d->out];
+    push->ring = (struct hs_ivec4){(int32_t)hs_ring_base(first_in, in_rows), (int32_t)in_rows,
+                                   (int32_t)hs_ring_base(first_out, out_rows), (int32_t)out_rows};
+    push->size = (struct hs_ivec4){(int32_t)(in->width / d->pair), (int32_t)in->height,
+                                   (int32_t)(in->pitch / d->pair), (int32_t)out->pitch};
+    push->weights =
+        (struct hs_ivec4){(int32_t)d->weights_at, (int32_t)d->bias_at, (int32_t)d->weights_step, 1};
+    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                        s->model->pipeline_layout, 1, 1, &s->layer_sets[index], 0,
+                                        NULL);
 }
 
-/** All layers but the head, which is left bound for resolve. */
-static void record_network(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
-                           uint32_t groups_x, uint32_t groups_y)
+/** The first layer, a pass over output pixels. */
+static void record_enter(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                         struct hs_rows rows)
 {
-    const struct hs_layers *layers = &s->model->layers;
-    uint32_t tiles[2], repeat;
-    for (uint32_t i = 0; i + 1 < layers->count; i++) {
-        bind_layer(s, cmd, i, tiles, &repeat);
-        const uint32_t rows = layers->matrix.m ? (tiles[1] + repeat - 1) / repeat : tiles[1];
-        const uint32_t groups[3] = {i ? tiles[0] : groups_x, i ? rows : groups_y,
-                                    layers->list[i].groups_z};
-        dispatch_pipeline(s, rec, cmd, s->model->layer_pipelines[i], layers->list[i].name, groups);
-        between_stages(s, cmd);
+    const uint32_t first = 2 * rows.first, end = 2 * rows.end;
+    struct hs_push push = {.band = {(int32_t)first, (int32_t)end}};
+    moved_ring(s, hs_bands_moved_row(first), &push);
+    bind_layer(s, cmd, 0, 0, rows.first, &push);
+    push_constants(s, cmd, &push);
+    dispatch_pipeline(s, rec, cmd, s->model->layer_pipelines[0], s->model->layers.list[0].name,
+                      (uint32_t[]){groups_of(s->params.out_width), groups_of(end - first), 1});
+}
+
+static void record_layer(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                         uint32_t index, struct hs_rows rows)
+{
+    const struct hs_dispatch *d = &s->model->layers.list[index];
+    // In rows of the kernel, which for a layer that goes up are those of its input.
+    const uint32_t finer = d->constants[HS_SPEC_PIXELS] == 4 ? 2 : 1;
+    const uint32_t first = rows.first / finer, end = rows.end / finer;
+    const uint32_t halo = d->constants[HS_SPEC_KERNEL_X] == 3;
+    const uint32_t needs = end * d->stride + halo;
+    const uint32_t width = s->levels[d->level].width / d->pair;
+    uint32_t groups[3] = {(width + d->group_width - 1) / d->group_width,
+                          (end - first + d->group_height - 1) / d->group_height, d->groups_z};
+    struct hs_push push = {.band = {(int32_t)first, (int32_t)end}};
+    bind_layer(s, cmd, index, hs_bands_input_row(d, rows.first), rows.first, &push);
+    if (push.size.y > (int32_t)needs)
+        push.size.y = (int32_t)needs;
+    if (s->model->layers.matrix.m) {
+        const uint32_t repeat = tiles_per_group(groups[0] * groups[1]);
+        push.weights.w = (int32_t)repeat;
+        groups[1] = (groups[1] + repeat - 1) / repeat;
     }
-    bind_layer(s, cmd, layers->count - 1, tiles, &repeat);
+    push_constants(s, cmd, &push);
+    dispatch_pipeline(s, rec, cmd, s->model->layer_pipelines[index], d->name, groups);
+}
+
+static void record_reproject(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                             struct hs_rows rows)
+{
+    struct hs_push push = {.band = {(int32_t)rows.first, (int32_t)rows.end}};
+    moved_ring(s, rows.first, &push);
+    push_constants(s, cmd, &push);
+    dispatch(s, rec, cmd, HS_STAGE_REPROJECT, groups_of(s->params.out_width),
+             groups_of(rows.end - rows.first));
+}
+
+/** With a network, its head is part of this. */
+static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                           struct hs_rows rows)
+{
+    const bool taken_over = s->model->layers.count && !s->network;
+    struct hs_push push = {.band = {(int32_t)rows.first, (int32_t)rows.end}};
+    moved_ring(s, hs_bands_moved_row(rows.first), &push);
+    if (s->network)
+        bind_layer(s, cmd, s->model->layers.count - 1, rows.first / 2, 0, &push);
+    push_constants(s, cmd, &push);
+    dispatch_pipeline(
+        s, rec, cmd, taken_over ? s->model->plain_resolve : s->model->pipelines[HS_STAGE_RESOLVE],
+        hs_stage_name(HS_STAGE_RESOLVE),
+        (uint32_t[]){groups_of(s->params.out_width), groups_of(rows.end - rows.first), 1});
+}
+
+/** Everything from reproject to resolve, band by band. */
+static void record_bands(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+{
+    const uint32_t last = s->bands.item_count - 1;
+    struct hs_band_state state = {0};
+    struct hs_rows rows[HS_ITEMS_MAX];
+    while (hs_bands_next(&s->bands_params, &s->bands, &state, rows)) {
+        for (uint32_t i = 0; i <= last; i++) {
+            if (rows[i].first == rows[i].end)
+                continue;
+            // Also keeps what a band reads from what the next one writes in its place.
+            between_stages(s, cmd);
+            if (i == 0)
+                record_reproject(s, rec, cmd, rows[i]);
+            else if (i == last)
+                record_resolve(s, rec, cmd, rows[i]);
+            else if (i == 1)
+                record_enter(s, rec, cmd, rows[i]);
+            else
+                record_layer(s, rec, cmd, i - 1, rows[i]);
+        }
+    }
 }
 
 static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
 {
-    const uint32_t rx = (rec->frame->render_width + 7) / 8;
-    const uint32_t ry = (rec->frame->render_height + 7) / 8;
-    const uint32_t ox = (s->params.out_width + 7) / 8, oy = (s->params.out_height + 7) / 8;
     const bool exposed = !(s->params.flags & HS_STREAM_LDR);
-    const VkPipeline resolve = s->model->layers.count && !s->network
-                                   ? s->model->plain_resolve
-                                   : s->model->pipelines[HS_STAGE_RESOLVE];
 
     s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
                                         s->model->pipeline_layout, 0, 1, &rec->set, 0, NULL);
@@ -282,17 +361,13 @@ static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkComma
         dispatch(s, rec, cmd, HS_STAGE_EXPOSE, 1, 1);
         between_stages(s, cmd);
     }
-    dispatch(s, rec, cmd, HS_STAGE_PREPARE, rx, ry);
-    between_stages(s, cmd);
-    dispatch(s, rec, cmd, HS_STAGE_REPROJECT, ox, oy);
-    between_stages(s, cmd);
-    if (s->network)
-        record_network(s, rec, cmd, ox, oy);
-    dispatch_pipeline(s, rec, cmd, resolve, hs_stage_name(HS_STAGE_RESOLVE),
-                      (uint32_t[]){ox, oy, 1});
+    dispatch(s, rec, cmd, HS_STAGE_PREPARE, groups_of(rec->frame->render_width),
+             groups_of(rec->frame->render_height));
+    record_bands(s, rec, cmd);
     if (rec->finish) {
         between_stages(s, cmd);
-        dispatch(s, rec, cmd, HS_STAGE_FINISH, ox, oy);
+        dispatch(s, rec, cmd, HS_STAGE_FINISH, groups_of(s->params.out_width),
+                 groups_of(s->params.out_height));
     }
 }
 

@@ -214,10 +214,9 @@ void hs_level_sizes(uint32_t out_width, uint32_t out_height,
 {
     // Tiles of the coarsest level are whole, and so are what they become on finer ones.
     const uint32_t width = (out_width + 7) / 8, height = (out_height + 7) / 8;
-    const uint32_t pitch = (width + 15) / 16 * 16, rows = (height + 15) / 16 * 16;
+    const uint32_t pitch = (width + 15) / 16 * 16;
     for (int i = 0; i < HS_WEIGHTS_LEVELS; i++) {
         const int finer = HS_WEIGHTS_LEVELS - 1 - i;
-        sizes[i] =
-            (struct hs_level_size){width << finer, height << finer, pitch << finer, rows << finer};
+        sizes[i] = (struct hs_level_size){width << finer, height << finer, pitch << finer};
     }
 }

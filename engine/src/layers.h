@@ -38,10 +38,10 @@ struct hs_layers {
     uint64_t weights_bytes;
 };
 
-/** A level's size in pixels, and its rows and pitch in memory. */
+/** A level's size in pixels, and its pitch in memory. */
 struct hs_level_size {
     uint32_t width, height;
-    uint32_t pitch, rows;
+    uint32_t pitch;
 };
 void hs_level_sizes(uint32_t out_width, uint32_t out_height,
                     struct hs_level_size sizes[HS_WEIGHTS_LEVELS]);

@@ -35,6 +35,24 @@ VkDescriptorType hs_binding_type(uint32_t binding)
                                                 : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
 }
 
+int hs_model_layout(struct hs_model *model)
+{
+    struct hs_device *device = model->device;
+    const VkDescriptorSetLayout sets[] = {model->set_layout, model->network_layout};
+    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct hs_push)};
+    VkResult r =
+        device->vk.CreatePipelineLayout(device->device,
+                                        &(VkPipelineLayoutCreateInfo){
+                                            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                            .setLayoutCount = model->network_layout ? 2 : 1,
+                                            .pSetLayouts = sets,
+                                            .pushConstantRangeCount = 1,
+                                            .pPushConstantRanges = &push,
+                                        },
+                                        NULL, &model->pipeline_layout);
+    return hs_device_error(device, r, "vkCreatePipelineLayout");
+}
+
 static int create_layouts(struct hs_model *model)
 {
     struct hs_device *device = model->device;
@@ -57,16 +75,7 @@ static int create_layouts(struct hs_model *model)
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
     // With a network, the layout of all pipelines has its set, too.
-    if (model->layers.count)
-        return 0;
-    r = device->vk.CreatePipelineLayout(device->device,
-                                        &(VkPipelineLayoutCreateInfo){
-                                            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                            .setLayoutCount = 1,
-                                            .pSetLayouts = &model->set_layout,
-                                        },
-                                        NULL, &model->pipeline_layout);
-    return hs_device_error(device, r, "vkCreatePipelineLayout");
+    return model->layers.count ? 0 : hs_model_layout(model);
 }
 
 /** Specialization constants of a layer; what a shader does not have is ignored. */

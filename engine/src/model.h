@@ -46,6 +46,9 @@ const char *hs_stage_name(enum hs_stage stage);
 /** Descriptor type of a binding of set 0. */
 VkDescriptorType hs_binding_type(uint32_t binding);
 
+/** The layout of all pipelines, from those of the sets. */
+int hs_model_layout(struct hs_model *model);
+
 /** `dispatch` gives specialization constants and, on the matrix path, whole subgroups; or NULL. */
 int hs_model_pipeline(struct hs_model *model, const char *shader, const char *name,
                       const struct hs_dispatch *dispatch, VkPipeline *pipeline);

@@ -45,18 +45,7 @@ static int create_layout(struct hs_model *model)
         NULL, &model->network_layout);
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
-    const VkDescriptorSetLayout sets[] = {model->set_layout, model->network_layout};
-    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct hs_layer_push)};
-    r = device->vk.CreatePipelineLayout(device->device,
-                                        &(VkPipelineLayoutCreateInfo){
-                                            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                            .setLayoutCount = 2,
-                                            .pSetLayouts = sets,
-                                            .pushConstantRangeCount = 1,
-                                            .pPushConstantRanges = &push,
-                                        },
-                                        NULL, &model->pipeline_layout);
-    return hs_device_error(device, r, "vkCreatePipelineLayout");
+    return hs_model_layout(model);
 }
 
 static int create_weights(struct hs_model *model, const struct hs_weights *weights)

@@ -30,6 +30,8 @@ static int check_params(struct hs_device *device, const struct hs_stream_params 
     if (p->max_render_width && (p->max_render_width < MIN_SIZE || p->max_render_height < MIN_SIZE))
         return hs_invalid(&device->log, "maximum render size %ux%u is below %d pixels",
                           p->max_render_width, p->max_render_height, MIN_SIZE);
+    if (p->bands > HS_STREAM_BANDS_MAX)
+        return hs_invalid(&device->log, "%u bands, at most %d", p->bands, HS_STREAM_BANDS_MAX);
     if (p->flags & ~(uint32_t)(HS_STREAM_LDR | HS_STREAM_TIMINGS))
         return hs_invalid(&device->log, "unknown stream flags 0x%x", p->flags);
     return 0;
@@ -39,6 +41,7 @@ static int create_planes(struct hs_stream *s)
 {
     const uint32_t rw = s->params.max_render_width, rh = s->params.max_render_height;
     const uint32_t ow = s->params.out_width, oh = s->params.out_height;
+    const uint32_t moved = s->bands.moved_rows;
     const VkFormat rgba = VK_FORMAT_R16G16B16A16_SFLOAT, aux = VK_FORMAT_R16G16_SFLOAT;
     const VkImageUsageFlags usage = HS_OWN_USAGE;
     struct hs_own_image *own = s->own;
@@ -46,8 +49,8 @@ static int create_planes(struct hs_stream *s)
         {&own[HS_OWN_PREP_COLOUR], "prepared colour", rgba, rw, rh, usage},
         {&own[HS_OWN_PREP_MOTION], "prepared motion", VK_FORMAT_R32G32_SFLOAT, rw, rh, usage},
         {&own[HS_OWN_PREP_AUX], "prepared validity", aux, rw, rh, usage},
-        {&own[HS_OWN_REPROJ_COLOUR], "reprojected colour", rgba, ow, oh, usage},
-        {&own[HS_OWN_REPROJ_AUX], "reprojected weight", aux, ow, oh, usage},
+        {&own[HS_OWN_REPROJ_COLOUR], "reprojected colour", rgba, ow, moved, usage},
+        {&own[HS_OWN_REPROJ_AUX], "reprojected weight", aux, ow, moved, usage},
         {&own[HS_OWN_EMPTY], "empty plane", VK_FORMAT_R32_SFLOAT, 1, 1, usage},
         {&own[HS_OWN_DEPTH], "depth 0", VK_FORMAT_R32_SFLOAT, rw, rh, usage},
         {&own[HS_OWN_DEPTH + 1], "depth 1", VK_FORMAT_R32_SFLOAT, rw, rh, usage},
@@ -97,11 +100,10 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
         s->params.max_render_height = params->out_height;
     }
     s->network = model->layers.count > 0;
-    if (s->network)
-        err = hs_activations_check(s);
+    err = hs_activations_plan(s);
     if (err == HS_ERR_UNSUPPORTED && model->plain_resolve) {
         s->network = false;
-        err = 0;
+        err = hs_activations_plan(s);
     }
     if (!err)
         err = create_planes(s);
@@ -113,9 +115,10 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
         hs_stream_destroy(&s);
         return err;
     }
-    hs_log_message(&device->log, HS_LOG_DEBUG, "stream %ux%u from up to %ux%u: %.1f MiB",
+    hs_log_message(&device->log, HS_LOG_DEBUG, "stream %ux%u from up to %ux%u, %u bands: %.1f MiB",
                    s->params.out_width, s->params.out_height, s->params.max_render_width,
-                   s->params.max_render_height, (double)s->arena.bytes / (1 << 20));
+                   s->params.max_render_height, s->bands.count,
+                   (double)(s->arena.bytes + s->network_arena.bytes) / (1 << 20));
     *out = s;
     return 0;
 }
@@ -171,6 +174,7 @@ void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
     const bool plain = s->model->layers.count && !s->network;
     *info = (struct hs_stream_info){
         .preset = plain ? HS_CHOICE_PLAIN : s->model->name,
+        .bands = s->bands.count,
         .frames = s->frames,
     };
     for (int i = 0; i < HS_OWN_COUNT; i++) {
@@ -192,7 +196,7 @@ void hs_stream_destroy(struct hs_stream **pointer)
     struct hs_device *device = s->device;
     hs_sets_destroy(s);
     hs_activations_destroy(s);
-    device->vk.DestroyQueryPool(device->device, s->queries, NULL);
+    hs_timing_destroy(s);
     for (uint32_t i = 0; i < s->copy_count; i++) {
         hs_own_image_destroy(device, &s->copies[i].image);
         hs_arena_destroy(device, &s->copies[i].arena);

@@ -6,6 +6,7 @@
 #include <hindsight/stream.h>
 
 #include "arena.h"
+#include "bands.h"
 #include "interface.h"
 #include "model.h"
 
@@ -42,6 +43,9 @@ enum hs_own {
 #define HS_OWN_USAGE \
     (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT)
 
+/** Bytes of a pixel of moved history. */
+#define HS_MOVED_BYTES 12
+
 #define HS_MAX_COPIES 24
 #define HS_MAX_POOLS 64
 #define HS_SETS_PER_POOL 16
@@ -70,12 +74,14 @@ struct hs_set {
     bool used;
 };
 
+/** Dispatches of one stage in several bands are marks of one name. */
 struct hs_timing_slot {
     uint64_t frame;
     /** First timestamp that the slot held before; as long as it reads the same, it is not ready. */
     uint64_t stale;
-    uint32_t count;
+    uint32_t count, mark_count;
     const char *names[HS_MAX_STAGES];
+    uint8_t *marks; ///< Which name each is of.
 };
 
 struct hs_stream {
@@ -101,12 +107,18 @@ struct hs_stream {
     VkDescriptorPool network_pool;
     VkDescriptorSet layer_sets[HS_WEIGHTS_LAYERS_MAX];
 
+    struct hs_bands_params bands_params;
+    struct hs_bands bands;
+
     VkDescriptorPool pools[HS_MAX_POOLS];
     uint32_t pool_count;
     struct hs_set *sets;
     uint32_t set_count;
 
     VkQueryPool queries;
+    uint32_t marks_max; ///< Of a slot, which has one timestamp more.
+    uint8_t *marks;     ///< Of all slots.
+    uint64_t *values;   ///< Of one.
     struct hs_timing_slot slots[HS_TIMING_SLOTS];
     /** The next frame whose times are to be reported. */
     uint64_t timing_next;
@@ -158,8 +170,8 @@ int hs_sets_find(struct hs_stream *stream, struct hs_recording *rec);
 void hs_sets_forget(struct hs_stream *stream, VkImageView view);
 void hs_sets_destroy(struct hs_stream *stream);
 
-/** The network's buffers and descriptor sets; sizes are checked before anything is made. */
-int hs_activations_check(struct hs_stream *stream);
+/** Bands and the network's buffers and descriptor sets; all is planned before anything is made. */
+int hs_activations_plan(struct hs_stream *stream);
 int hs_activations_create(struct hs_stream *stream);
 void hs_activations_destroy(struct hs_stream *stream);
 
@@ -168,6 +180,7 @@ void hs_params_fill(const struct hs_stream *stream, struct hs_recording *rec);
 
 /** GPU timestamps. hs_timing_mark() ends a stage; it does nothing without timestamps. */
 int hs_timing_create(struct hs_stream *stream);
+void hs_timing_destroy(struct hs_stream *stream);
 void hs_timing_begin(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd);
 void hs_timing_mark(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd,
                     const char *name);

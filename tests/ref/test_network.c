@@ -401,12 +401,89 @@ static void zero_head(struct test_rng *rng)
     drop_model(&file);
 }
 
+static struct hs_stream *open_bands(struct hs_model *model, const struct recipe *r, uint32_t bands)
+{
+    struct hs_stream *stream = NULL;
+    REQUIRE_EQ(hs_stream_create(model,
+                                &(struct hs_stream_params){
+                                    .out_width = r->out_width,
+                                    .out_height = r->out_height,
+                                    .max_render_width = r->render_width,
+                                    .max_render_height = r->render_height,
+                                    .flags = r->stream_flags,
+                                    .bands = bands,
+                                },
+                                &stream),
+               0);
+    return stream;
+}
+
+/** The pictures of streams that differ in their bands must be the same to the last bit. */
+static void compare_bands(struct hs_model *model, struct fixture *fx, const struct recipe *r)
+{
+    static const uint32_t counts[] = {1, 2, 3, 64};
+    enum {
+        COUNTS = sizeof(counts) / sizeof(counts[0])
+    };
+    struct hs_stream *streams[COUNTS];
+    struct hs_stream_info infos[COUNTS];
+    for (int i = 0; i < COUNTS; i++) {
+        streams[i] = open_bands(model, r, counts[i]);
+        hs_stream_describe(streams[i], &infos[i]);
+        REQUIRE(i < 3 ? infos[i].bands == counts[i] : infos[i].bands > 3);
+        REQUIRE(!i || infos[i].activation_bytes <= infos[i - 1].activation_bytes);
+    }
+    for (int time = 0; time < 4; time++) {
+        struct source s;
+        make_source(fx, r, time, &s);
+        struct hs_ref_plane want = picture(fx, streams[0], &s);
+        for (int i = 1; i < COUNTS; i++) {
+            struct hs_ref_plane got = picture(fx, streams[i], &s);
+            REQUIRE_MEM(got.texels, want.texels,
+                        (size_t)want.width * (size_t)want.height * 4 * sizeof(float));
+            hs_ref_plane_finish(&got);
+        }
+        hs_ref_plane_finish(&want);
+        drop_source(fx, &s);
+    }
+    for (int i = 0; i < COUNTS; i++)
+        hs_stream_destroy(&streams[i]);
+}
+
+static void bands(struct test_rng *rng)
+{
+    static const struct recipe banded[] = {
+        {"two times", 48, 200, 24, 100, 0, .half = true},
+        {"odd sizes, sharpened", 51, 243, 31, 139, 0, .sharpness = 0.5f},
+        {"three times, resized", 51, 261, 26, 131, 0, .small_width = 17, .small_height = 87},
+        {"one time, display-referred", 40, 152, 40, 152, HS_STREAM_LDR, .half = true},
+    };
+    static const struct fx_model_config deep = {"best", {16, 16, 16}, {1, 1, 2, 1, 2}, 0.25f};
+    static const enum hs_path paths[] = {HS_PATH_PLAIN, HS_PATH_MATRIX};
+    struct fixture fx;
+    struct file file = write_model(rng, &deep);
+    for (size_t i = 0; i < sizeof(banded) / sizeof(banded[0]); i++) {
+        printf("  %s\n", banded[i].name);
+        FX_OPEN(&fx, NULL, "taau");
+        compare_bands(fx.model, &fx, &banded[i]);
+        for (int p = 0; p < 2; p++) {
+            struct hs_model *model = load(&fx, &file, paths[p]);
+            compare_bands(model, &fx, &banded[i]);
+            hs_model_destroy(&model);
+        }
+        fx_close(&fx);
+    }
+    drop_model(&file);
+}
+
 // hs_stream_create(): HS_ERR_UNSUPPORTED for activations that no buffer can hold.
 static void too_large(struct test_rng *rng)
 {
     struct fixture fx;
     struct hs_stream *stream = NULL;
-    struct file file = write_model(rng, &fx_model_tiny);
+    // A row of the finest level has 4 MiB, and blocks look a hundred rows around.
+    static const struct fx_model_config wide = {"best", {128, 16, 16}, {4, 4, 4, 4, 4}, 1};
+    struct file file = write_model(rng, &wide);
     FX_OPEN(&fx, NULL, NULL);
     fx.quiet = true;
     struct hs_model *model = load(&fx, &file, HS_PATH_PLAIN);
@@ -421,9 +498,8 @@ static void too_large(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"too large", too_large},
-    {"zero head", zero_head},
-    {"sequences", sequences},
+    {"too large", too_large},           {"bands", bands},
+    {"zero head", zero_head},           {"sequences", sequences},
     {"large networks", large_networks},
 };
 TEST_MAIN(cases)

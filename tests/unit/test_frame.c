@@ -25,6 +25,7 @@ static void refused_streams(struct test_rng *rng)
         {.out_width = 64, .out_height = 64, .max_render_width = 65, .max_render_height = 64},
         {.out_width = 64, .out_height = 64, .max_render_width = 8, .max_render_height = 32},
         {.out_width = 64, .out_height = 64, .flags = 1u << 30},
+        {.out_width = 64, .out_height = 64, .bands = HS_STREAM_BANDS_MAX + 1},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         fx.last[0] = 0;

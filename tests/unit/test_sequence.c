@@ -380,7 +380,17 @@ static void timings(struct test_rng *rng)
     (void)rng;
     FX_OPEN(&fx, NULL, "taau");
     open_all(HALF);
-    struct hs_stream *stream = fx_stream(&fx, OW, OH, RW, RH, HS_STREAM_TIMINGS);
+    struct hs_stream *stream = NULL;
+    // A stage that runs once a band is reported once.
+    REQUIRE_EQ(hs_stream_create(fx.model,
+                                &(struct hs_stream_params){.out_width = OW,
+                                                           .out_height = OH,
+                                                           .max_render_width = RW,
+                                                           .max_render_height = RH,
+                                                           .flags = HS_STREAM_TIMINGS,
+                                                           .bands = 3},
+                                &stream),
+               0);
     struct hs_stage_time times[HS_MAX_STAGES];
     uint64_t index = 99;
     REQUIRE_EQ(hs_stream_timings(stream, times, &index), 0);

@@ -34,7 +34,16 @@ struct hs_stream_params {
     uint32_t max_render_width, max_render_height;
     /** hs_stream_flags. */
     uint32_t flags;
+    /**
+     * Horizontal bands in which a frame is made, one after the other, at most HS_STREAM_BANDS_MAX:
+     * the more, the less memory moved history and activations take. The pixels do not depend on
+     * it. Small pictures have fewer. 0: as few as keep those within 80 MiB, or as close as it gets.
+     */
+    uint32_t bands;
 };
+
+/** Most bands of a frame. */
+#define HS_STREAM_BANDS_MAX 64
 
 /** What a stream holds. */
 struct hs_stream_info {
@@ -48,6 +57,8 @@ struct hs_stream_info {
     uint64_t copy_bytes;
     /** Descriptor sets in the cache. */
     uint32_t descriptor_sets;
+    /** Bands in which a frame is made. */
+    uint32_t bands;
     /** Frames recorded so far. */
     uint64_t frames;
 };
@@ -68,10 +79,10 @@ struct hs_stage_time {
  * Owns: the caller destroys it; the model must outlive it.
  * Thread: safe on one model.
  * Cost: allocates device memory and descriptors; submits nothing.
- * Errors: HS_ERR_INVALID sizes out of range; HS_ERR_UNSUPPORTED the output is larger than the
- * device's images can be, or larger than its buffers can be for the network of a model from a file
- * of one's own (for other models `taau` takes over, and a log line tells so), or timestamps were
- * asked for and the queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
+ * Errors: HS_ERR_INVALID sizes or bands out of range; HS_ERR_UNSUPPORTED the output is larger
+ * than the device's images can be, or larger than its buffers can be for the network of a model
+ * from a file of one's own (for other models `taau` takes over, and a log line tells so), or
+ * timestamps were asked for and the queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
 int hs_stream_create(struct hs_model *model, const struct hs_stream_params *params,

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// A stage's band of rows, and rows in rings.
+#ifndef HS_BAND_GLSL
+#define HS_BAND_GLSL
+layout(push_constant) uniform hs_push_block
+{
+    hs_push push;
+};
+
+int ring_row(int y, int base, int rows)
+{
+    y -= base;
+    return y >= rows ? y - rows : y;
+}
+
+// Where a pixel of moved history lies.
+ivec2 moved_place(ivec2 p)
+{
+    return ivec2(p.x, ring_row(p.y, push.band.z, push.band.w));
+}
+
+// Workgroup in the picture, for stages whose workgroups have eight rows of output pixels.
+ivec2 picture_group()
+{
+    return ivec2(gl_WorkGroupID.xy) + ivec2(0, push.band.x / 8);
+}
+
+#endif
