@@ -1,16 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Trains a network on a machine with a GPU, PyTorch and nvcc, from an empty folder: renders clips,
+# Trains networks on a machine with a GPU, PyTorch and nvcc, from an empty folder: renders clips,
 # trains, measures, and leaves checkpoint, model, metrics and crops in OUT. To be run from the tree
 # with a bundle (bundle.sh) in BUNDLE (default: .gpu) and real sequences (convert.py) in SEQUENCES
-# (default: .train, which may also hold checkpoints quality.pt, best.pt to go on from).
+# (default: .train, which may also hold checkpoints CONFIG.pt to go on from).
 #
-#   CONFIG          quality, best, or "quality best": at    RENDER_MINUTES  of rendering ahead
-#                   the same time, each on a GPU of its own if there are so many
+#   CONFIG          names of model.py, e.g. "quality        RENDER_MINUTES  of rendering ahead
+#                   quality-window": at the same time on the same clips for the same minutes, each
+#                   on a GPU of its own if there are so many; ultra needs a ratio of 3
 #   TRAIN_MINUTES   of training, with its start             SEED            first seed of the clips
 #   TOTAL_MINUTES   of all runs, for the learning rate
 #   RATIOS          e.g. "2" or "2 3 1.5"                   SIZE            of the pictures, pixels
 #   FRAMES          of a clip                               RESUME          checkpoint to go on from
+#   TEACHER         checkpoint whose picture counts beside the reference, for all but its own config
+#   MODELS          "no": checkpoints only, no model files
 #   TRAIN_OPTIONS   further options of hindsight_training.train
 set -u
 tree=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -114,12 +117,15 @@ fit()
 {
     resume=${RESUME:-}
     [ -z "$resume" ] && [ -e "$sequences/$1.pt" ] && resume=$sequences/$1.pt
+    teacher=${TEACHER:-}
+    [ "$(basename "$teacher" .pt)" = "$1" ] && teacher=
     # shellcheck disable=SC2086
     CUDA_VISIBLE_DEVICES=$2 timeout "$(awk "BEGIN { print $minutes * 60 + 90 }")" \
         python3 -m hindsight_training.train --data "$work/train" --validation "$work/validation" \
         --config "$1" --minutes "$minutes" \
         ${TOTAL_MINUTES:+--total $TOTAL_MINUTES} --output "$out/$1.pt" \
         $watch --json "$work/train-$1.json" --seed "$seed" ${resume:+--resume "$resume"} \
+        ${teacher:+--teacher "$teacher"} \
         ${TRAIN_OPTIONS:-} 2>&1 | sed -u "s/^/$1: /"
 }
 
@@ -145,10 +151,11 @@ stage "measuring"
 nets=
 for config in $configs; do
     [ -e "$out/$config.pt" ] || continue
-    python3 -m hindsight_training.export "$out/$config.pt" "$out/hs-$config.safetensors" \
-        --set "commit=${COMMIT:-unknown}" --set \
-        "data=hindsight render random, seeds from $seed, ratios $ratios, $frames frames" &&
-        nets="$nets --net $config=$out/$config.pt"
+    nets="$nets --net $config=$out/$config.pt"
+    [ "${MODELS:-yes}" = no ] ||
+        python3 -m hindsight_training.export "$out/$config.pt" "$out/hs-$config.safetensors" \
+            --set "commit=${COMMIT:-unknown}" --set \
+            "data=hindsight render random, seeds from $seed, ratios $ratios, $frames frames"
 done
 [ -n "$nets" ] || exit 1
 sheets=$work/sheets

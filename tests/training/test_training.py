@@ -113,7 +113,68 @@ def model_of(path):
     return evaluate.load_network(path, 'cpu')
 
 
+def check_teacher(folder):
+    """A network of integers learns from clips and from another network's pictures."""
+    path, teacher = (os.path.join(folder, n) for n in ('int8.pt', 'tiny.pt'))
+    text = ['--data', folder, '--validation', folder, '--config', 'tiny-int8', '--batch', '2',
+            '--output', path, '--rate', '0.005', '--steps', '2', '--minutes', '5',
+            '--teacher', teacher, '--teach', '0.25']
+    torch.manual_seed(1)
+    random.seed(1)
+    options = train.arguments(text)
+    training, pool = train.Training(options), data.Pool(folder, 'cpu', varied=False)
+    pool.poll(least=9)
+    before = {k: float(v) for k, v in training.net.net.scales.items()}
+    training.calibrate(pool)
+    assert all(before[k] != float(v) for k, v in training.ema.net.scales.items())
+    planes = data.batch(pool, 2, varied=False)
+    segment = train.Segment(training.net, planes, 5, options, training.teacher)
+    history, losses = torch.zeros_like(segment.history), []
+    assert history.shape[-1] == 8
+    loss, after = segment.run(planes, history, 1.0)
+    taught, alone = segment.pictures(training.teacher, history[..., 4:])
+    assert torch.equal(after[..., 4:], alone) and not torch.equal(after[..., :4], alone)
+    with torch.no_grad():
+        out, _ = segment.pictures(training.net, history[..., :4])
+        want = segment.loss(out, planes['reference']) + 0.25 * segment.loss(out, taught)
+    assert abs(float(loss - want)) < 1e-6 and float(segment.loss(out, taught)) > 1e-4
+    for _ in range(12):
+        training.steps += 20
+        losses.append(float(training.step(segment, planes, history, 0.3)[0]))
+    print('loss of integers with a teacher', losses[0], 'to', losses[-1])
+    assert losses[-1] < 0.97 * losses[0]
+    assert all(p.grad is not None and p.grad.isfinite().all()
+               for p in training.net.parameters())
+    training.save()
+    train.main(text + ['--resume', path])
+    assert torch.load(path, weights_only=True)['steps'] == training.steps + 2
+    file = os.path.join(folder, 'int8.model')
+    export.main([path, file])
+    features = torch.randn(1, 8, 8, 64) * 0.3
+    with torch.no_grad():
+        a, b = (net.tokens(features) for net in (export.load(file), model_of(path)))
+    assert torch.equal(a, b) and float(a.abs().max()) > 0
+
+
+def check_choice(folder):
+    """--arch picks the variant; a preset for one ratio takes clips of that ratio only."""
+    path = os.path.join(folder, 'window.pt')
+    text = ['--data', folder, '--validation', folder, '--batch', '2', '--output', path,
+            '--steps', '1', '--minutes', '5']
+    train.main(text + ['--config', 'tiny', '--arch', 'window'])
+    assert torch.load(path, weights_only=True)['config'] == 'tiny-window'
+    assert data.ratio_of(folder) == 2
+    assert len(train.pools_of(folder, 'cpu', ratio=2)) == 1
+    try:
+        train.main(text + ['--config', 'ultra'])
+    except SystemExit as error:
+        assert '3x' in str(error)
+    else:
+        raise AssertionError('ultra was trained on 2x')
+
+
 def main():
+    torch.set_num_threads(1)  # pictures are small
     with tempfile.TemporaryDirectory() as folder:
         os.environ['HINDSIGHT_OPS'] = folder
         for seed in (1, 2):
@@ -121,6 +182,8 @@ def main():
         check_untrained()
         check_flips(folder)
         check_training(folder)
+        check_teacher(folder)
+        check_choice(folder)
     return 0
 
 

@@ -40,3 +40,6 @@ PIXEL_FEATURES, TOKEN_FEATURES = 12, 16
 FEATURES = 4 * PIXEL_FEATURES + TOKEN_FEATURES
 # Network outputs of a token: 27 for each pixel, padded to a multiple of 16.
 OUTPUTS = 112
+# The short head, of networks on render pixels: without logits; outputs of a token.
+SHORT_HEAD = HEAD - (MIX - LOGITS)
+SHORT_OUTPUTS = 48

@@ -46,6 +46,15 @@ def prepare_clip(clip, device, camera=True, depth=True):
                 seen=(~reset).float() * float(depth))
 
 
+def ratio_of(folder):
+    """Output over render width of a folder's first clip; 0 without one."""
+    paths = sorted(glob.glob(os.path.join(folder, '*.safetensors')))
+    if not paths:
+        return 0
+    _, arrays = tensors.read(paths[0])
+    return arrays['reference'].shape[2] / arrays['colour'].shape[2]
+
+
 class Pool:
     """Clips of one geometry on the device. New files are read by threads and added in between."""
 

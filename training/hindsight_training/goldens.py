@@ -2,8 +2,9 @@
 """What a model computes, layer by layer: python -m hindsight_training.goldens MODEL CLIP OUT.
 
 MODEL as export.py writes it, CLIP a packed clip, OUT a safetensors file: the frames' inputs in
-canonical form, and for each frame t `t.moved`, `t.features`, `t.<layer>` (before ReLU and sums),
-`t.head` [1, h, w, 112] and `t.history`, in float32, rows first, channels last.
+canonical form, and for each frame t `t.moved`, `t.features`, `t.<layer>`, `t.head` [1, h, w, 112
+or 48] and `t.history`, in float32, rows first, channels last. `t.<layer>` is what a convolution
+makes before ReLU and sums, what a window block returns, or what a layer of integers returns.
 """
 import argparse
 
@@ -17,19 +18,20 @@ from .evaluate import load_sequence
 
 def dump(net, clip, count):
     """Arrays by name of the first `count` frames."""
+    net.fused = False
     height, width = clip['reference'].shape[1:3]
     frames, exposure = prepare.prepare(clip, width, height)
     frames, out, layers = frames[:count], {}, {}
-    for name, conv in model.layers(net.net):
-        conv.register_forward_hook(
+    for name, layer in model.layers(net.net):
+        layer.register_forward_hook(
             lambda module, given, value, name=name: layers.update({name: value}))
     history = net.start(1, height, width, 'cpu')
     with torch.no_grad():
         for t, frame in enumerate(frames):
-            moved = pipeline.reproject(history, frame)
-            features = pipeline.features(moved, frame)
+            moved, features = net.see(history, frame)
             head = net.tokens(features)
-            history = pipeline.resolve(moved, frame, pipeline.from_tokens(head, K.HEAD))
+            steered = pipeline.from_tokens(net.steer(head, frame), K.HEAD)
+            history = pipeline.resolve(moved, frame, steered)
             values = dict(colour=frame.colour, motion=frame.motion, valid=frame.valid,
                           depth=frame.depth, moved=moved, features=features, history=history)
             values.update({k: v.permute(0, 2, 3, 1) for k, v in layers.items()})

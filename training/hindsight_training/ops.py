@@ -12,6 +12,7 @@ import tempfile
 import torch
 
 from . import constants as K
+from . import pipeline
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 SOURCES = ['ops.cu'] + ['ops_%s.cuh' % n for n in ('common', 'reproject', 'window', 'resolve')]
@@ -91,6 +92,46 @@ class Reproject(torch.autograd.Function):
         call('reproject_back', ctx.frame, history, g_features.contiguous(), g_moved.contiguous(),
              g_history)
         return g_history, None
+
+
+class Move(torch.autograd.Function):
+    """Reproject without features: (history, frame) -> moved history."""
+
+    @staticmethod
+    def forward(ctx, history, frame):
+        moved = torch.empty_like(history)
+        call('reproject', frame, history, moved)
+        ctx.save_for_backward(history)
+        ctx.frame = frame
+        return moved
+
+    @staticmethod
+    def backward(ctx, g_moved):
+        history, = ctx.saved_tensors
+        frame, g_history = ctx.frame, torch.zeros_like(history)
+        nothing = torch.zeros(history.shape[0], frame.height // 2, frame.width // 2, K.FEATURES,
+                              dtype=io_type(history), device=history.device)
+        call('reproject_back', frame, history, nothing, g_moved.contiguous(), g_history)
+        return g_history, None
+
+
+class Features(torch.autograd.Function):
+    """(moved history, frame) -> features [B, H/2, W/2, 64]."""
+
+    @staticmethod
+    def forward(ctx, moved, frame):
+        moved = moved.contiguous()
+        shape = (moved.shape[0], frame.height // 2, frame.width // 2, K.FEATURES)
+        out = torch.empty(shape, dtype=io_type(moved), device=moved.device)
+        call('features', frame, moved, out)
+        ctx.save_for_backward(moved[..., 3:])
+        return out
+
+    @staticmethod
+    def backward(ctx, g_features):
+        weight, = ctx.saved_tensors
+        g = pipeline.from_tokens(g_features.float(), 7)
+        return torch.cat([g[..., 3:6], g[..., 6:] / (1 + weight).square()], -1), None
 
 
 class Resolve(torch.autograd.Function):

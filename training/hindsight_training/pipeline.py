@@ -5,7 +5,7 @@ Opaque colour only (alpha 1), kept in the working range sqrt(c / (1 + c)) throug
 [B, rows, columns, channels]; history is [B, H, W, 4]: RGB and weight. Signs and units are those of
 docs/conventions.md. Planes that shaders store as half floats stay float here.
 """
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import torch
 
@@ -350,3 +350,57 @@ def token_features(frame):
         pixels / (8 + pixels.abs()), blur(fx, fy).unsqueeze(-1),
         torch.full_like(offset_x, sx).unsqueeze(-1), torch.full_like(offset_x, sy).unsqueeze(-1),
     ], -1).view(*shape, K.TOKEN_FEATURES)
+
+
+def is_double(frame):
+    """Render pixels are tokens of 2x2 output pixels."""
+    return 2 * frame.colour.shape[2] == frame.width and 2 * frame.colour.shape[1] == frame.height
+
+
+def cells_of(frame):
+    """The frame for an output of cells, which are quarters of render pixels."""
+    height, width = frame.colour.shape[1:3]
+    return replace(frame, width=2 * width, height=2 * height)
+
+
+def select(values, y, x):
+    return values.index_select(1, y).index_select(2, x)
+
+
+def to_cells(values, frame):
+    """Values of output pixels at cells: of the pixel in which the cell's centre lies."""
+    height, width = frame.colour.shape[1:3]
+    device = values.device
+    y = (2 * torch.arange(2 * height, device=device) + 1) * frame.height // (4 * height)
+    x = (2 * torch.arange(2 * width, device=device) + 1) * frame.width // (4 * width)
+    return select(values, y, x)
+
+
+def from_cells(values, frame):
+    """Values of cells at output pixels: of the cell in which the pixel's centre lies."""
+    height, width = frame.colour.shape[1:3]
+    device = values.device
+    y = (2 * torch.arange(frame.height, device=device) + 1) * height // frame.height
+    x = (2 * torch.arange(frame.width, device=device) + 1) * width // frame.width
+    return select(values, y, x)
+
+
+def with_scale(tokens, frame):
+    """Features of cells with the true render over output size."""
+    scale = [torch.full_like(tokens[..., :1], s) for s in frame.scale]
+    return torch.cat([tokens[..., :-2], *scale], -1)
+
+
+def cell_features(moved, frame):
+    """What a network on render pixels sees, [B, h, w, 64]."""
+    return with_scale(features(to_cells(moved, frame), cells_of(frame)), frame)
+
+
+def spread(tokens, frame):
+    """Short heads of render pixels' cells -> full heads of 2x2 output pixels, without logits."""
+    if not is_double(frame):
+        tokens = to_tokens(from_cells(from_tokens(tokens, K.SHORT_HEAD), frame))
+    zero = tokens.new_zeros(*tokens.shape[:3], 4 * (K.MIX - K.LOGITS))
+    cut = 4 * K.LOGITS
+    return torch.cat([tokens[..., :cut], zero, tokens[..., cut:4 * K.SHORT_HEAD],
+                      zero[..., :K.OUTPUTS - 4 * K.HEAD]], -1).contiguous()

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-TYPES = {'F32': np.float32, 'F16': np.float16, 'I32': np.int32}
+TYPES = {'F32': np.float32, 'F16': np.float16, 'I32': np.int32, 'I8': np.int8}
 
 
 def read(path):

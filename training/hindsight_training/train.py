@@ -10,39 +10,56 @@ import time
 
 import torch
 
-from . import data, evaluate, losses, model, prepare
+from . import data, evaluate, losses, model, prepare, quantised
 
 
-def pools_of(folder, device, varied=True):
-    """A pool for the folder or, if it has folders, for each of those."""
-    inner = sorted(e.path for e in os.scandir(folder) if e.is_dir())
-    return [data.Pool(path, device, varied=varied) for path in inner or [folder]]
+def pools_of(folder, device, varied=True, ratio=None):
+    """A pool for the folder or, if it has folders, for each of those; only of clips whose output
+    is `ratio` times as large, if that is given."""
+    inner = sorted(e.path for e in os.scandir(folder) if e.is_dir()) or [folder]
+    if ratio:
+        inner = [path for path in inner if abs(data.ratio_of(path) - ratio) < 0.1]
+    return [data.Pool(path, device, varied=varied) for path in inner]
 
 
 class Segment:
-    """Forward and backward over some frames of one geometry, as a CUDA graph after a warm-up."""
+    """Forward and backward over some frames of one geometry, as a CUDA graph after a warm-up.
+    With a teacher, the history's last four channels are the teacher's."""
 
-    def __init__(self, net, planes, count, options):
-        self.net, self.options = net, options
+    def __init__(self, net, planes, count, options, teacher=None):
+        self.net, self.options, self.teacher = net, options, teacher
         self.planes = {k: torch.empty_like(v[:count], memory_format=torch.contiguous_format)
                        for k, v in planes.items()}
         self.fresh = torch.ones((), device=planes['jitter'].device)
         batch, height, width = self.planes['reference'].shape[1:4]
         self.history = net.start(batch, height, width, self.fresh.device)
+        if teacher:
+            self.history = torch.cat([self.history, self.history], -1)
         self.graph, self.runs = None, 0
 
-    def compute(self):
-        history, out = self.history, []
-        with torch.autocast('cuda', torch.bfloat16, enabled=self.history.is_cuda,
-                            cache_enabled=False):
+    def pictures(self, net, history):
+        """What a network makes of the frames, and its history after the last."""
+        history, out = history.contiguous(), []
+        with torch.autocast('cuda', torch.bfloat16, enabled=history.is_cuda, cache_enabled=False):
             for frame in data.frames_of(self.planes):
-                history = self.net(history, frame)
+                history = net(history, frame)
                 out.append(history[..., :3])
-        loss = losses.sequence_loss(torch.stack(out), self.planes['reference'], self.fresh,
-                                    self.options.temporal, self.options.structure,
-                                    self.options.square)
+        return torch.stack(out), history.detach()
+
+    def loss(self, out, wanted):
+        return losses.sequence_loss(out, wanted, self.fresh, self.options.temporal,
+                                    self.options.structure, self.options.square)
+
+    def compute(self):
+        out, history = self.pictures(self.net, self.history[..., :4])
+        loss = self.loss(out, self.planes['reference'])
+        if self.teacher:
+            with torch.no_grad():
+                taught, after = self.pictures(self.teacher, self.history[..., 4:])
+            loss = loss + self.options.teach * self.loss(out, taught)
+            history = torch.cat([history, after], -1)
         loss.backward()
-        return loss.detach(), history.detach()
+        return loss.detach(), history
 
     def capture(self):
         parameters = list(self.net.parameters())
@@ -112,6 +129,10 @@ class Training:
                                            betas=(0.9, 0.99), weight_decay=1e-4)
         self.ema = copy.deepcopy(self.net)
         self.steps, self.before, self.curve, self.segments = 0, 0.0, [], {}
+        self.teacher = None
+        if options.teacher:
+            self.teacher = evaluate.load_network(options.teacher, self.device)
+            self.teacher.requires_grad_(False)
         if options.resume:
             self.load(options.resume)
 
@@ -122,6 +143,19 @@ class Training:
             frames, exposure = prepare.prepare(clip, *reversed(clip['reference'].shape[1:3]))
             yield evaluate.measure(clip, evaluate.run(self.ema, frames)
                                    / exposure.view(-1, 1, 1, 1))
+
+    def calibrate(self, pool):
+        """The first scales of a network of integers, from a batch."""
+        if not isinstance(self.net.net, quantised.Network) or self.steps:
+            return
+        planes = data.batch(pool, self.options.batch)
+
+        def run():
+            history = self.net.start(*planes['reference'].shape[1:4], self.device)
+            for frame in data.frames_of(planes)[:4]:
+                history = self.net(history, frame.map(torch.Tensor.contiguous))
+        self.net.net.calibrate(run)
+        self.ema.load_state_dict(self.net.state_dict())
 
     def minutes(self):
         return (time.time() - self.began) / 60
@@ -171,7 +205,8 @@ class Training:
         count = min(self.options.segment, len(planes['colour']))
         key = planes['colour'].shape, planes['reference'].shape
         if key not in self.segments:
-            self.segments[key] = Segment(self.net, planes, count, self.options)
+            self.segments[key] = Segment(self.net, planes, count, self.options,
+                                         self.teacher)
         segment, total = self.segments[key], 0
         history = torch.zeros_like(segment.history)
         for start in range(0, len(planes['colour']) - count + 1, count):
@@ -222,6 +257,10 @@ def arguments(text=None):
                         help='.npz of convert.py to measure at every report; not trained on')
     parser.add_argument('--resume', help='checkpoint to go on from')
     parser.add_argument('--config', default='quality', choices=sorted(model.CONFIGS))
+    parser.add_argument('--arch', choices=('conv', 'window'),
+                        help='window: the variant of CONFIG with window attention')
+    parser.add_argument('--teacher', help='checkpoint whose picture counts beside the reference')
+    parser.add_argument('--teach', type=float, default=0.5, help="weight of the teacher's picture")
     parser.add_argument('--minutes', type=float, default=5, help='of this run, with its start')
     parser.add_argument('--total', type=float, help='minutes of all runs, for the learning rate')
     parser.add_argument('--steps', type=int, default=10 ** 9, help='at most')
@@ -238,7 +277,12 @@ def arguments(text=None):
     parser.add_argument('--report', type=float, default=0.5, help='minutes between reports')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--no-graphs', dest='graphs', action='store_false')
-    return parser.parse_args(text)
+    options = parser.parse_args(text)
+    if options.arch == 'window' and not options.config.endswith('-window'):
+        options.config += '-window'
+        if options.config not in model.CONFIGS:
+            parser.error('no %s' % options.config)
+    return options
 
 
 def main(text=None):
@@ -251,8 +295,11 @@ def main(text=None):
     if torch.cuda.is_available():
         torch.cuda.set_stream(torch.cuda.Stream())  # graphs are not captured on the default one
     training = Training(options)
-    pools = pools_of(options.data, training.device)
-    validation = pools_of(options.validation, training.device, varied=False)
+    ratio = model.CONFIGS[options.config].get('ratio')
+    pools = pools_of(options.data, training.device, ratio=ratio)
+    validation = pools_of(options.validation, training.device, varied=False, ratio=ratio)
+    if not pools or not validation:
+        raise SystemExit('no clips for %s, which needs %sx' % (options.config, ratio))
     for pool in pools + validation:
         if not pool.poll(least=options.least if pool in pools else 10 ** 6):
             raise SystemExit('%s: no clips' % pool.folder)
@@ -260,6 +307,7 @@ def main(text=None):
     print('%d parameters, %.1f kFLOP per output pixel; %.1f s to load' % (
         sum(p.numel() for p in net.parameters()),
         model.flops_per_pixel(net) / 1e3, 60 * training.minutes()), flush=True)
+    training.calibrate(pools[0])
     results = training.run(pools, validation)
     if options.json:
         with open(options.json, 'w') as file:
