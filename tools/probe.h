@@ -27,6 +27,7 @@ struct probe_frame {
     float *features;  ///< [h, w, features] what is compared: see probe_read.c.
     float *luma;      ///< [h, w] as stored.
     float *motion;    ///< [h, w, 2] as stored, at colour's pixels.
+    float *leading;   ///< [h, w, 2] as `motion`, of the nearest pixel around.
     float *depth;     ///< [h, w] as stored.
     float *albedo;    ///< [h, w, 4]
     float *normal;    ///< [h, w, 4]

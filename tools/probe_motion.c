@@ -8,8 +8,8 @@
 
 /** Vectors that differ by less, in pixels, mean the same. */
 #define SAME_PX 0.05
-/** A part of a frame's motion is less usual than all of it: it has to be this much better. */
-#define LOSS_FACTOR 0.2
+/** A reading that is not usual has to be so much better than those that are. */
+#define LOSS_UNUSUAL 0.15
 /** Readings that are not told apart may differ by so much. */
 #define DOUBT_PX 0.2
 #define DOUBT_SHARE 0.4
@@ -69,23 +69,19 @@ static bool may_be_centred(const struct probe_clip *clip)
     return count && (double)near[0] > 0.6 * (double)count && (double)near[1] > 0.6 * (double)count;
 }
 
-/** All directions, axes, signs and units with one bias. */
+/** All directions, axes, signs and usual units with one bias. */
 static int add_all(struct probe_search *s, float bias)
 {
     static const struct {
         enum hsio_unit unit;
         float scale;
-        bool square; ///< One unit is the same length on both axes.
-    } units[] = {
-        {HSIO_UNIT_PX, 1, false},    {HSIO_UNIT_UV, 1, false}, {HSIO_UNIT_NDC, 1, false},
-        {HSIO_UNIT_NDC, 1, true},    {HSIO_UNIT_UV, 1, true},  {HSIO_UNIT_UV, 2, false},
-        {HSIO_UNIT_PX, 0.5f, false}, {HSIO_UNIT_PX, 2, false}, {HSIO_UNIT_NDC, 0.5f, false},
-    };
-    const float aspect = (float)s->clip->width / (float)s->clip->height;
+    } units[] = {{HSIO_UNIT_PX, 1}, {HSIO_UNIT_UV, 1}, {HSIO_UNIT_NDC, 1}, {HSIO_UNIT_UV, 2}};
+    // Twice the whole side is what values around 0.5 hold that reach from -1 to 1 without a bias.
+    const int count = bias != 0 ? 4 : 3;
     int err = 0;
 
-    for (int i = 0; i < (int)(sizeof(units) / sizeof(units[0])); i++) {
-        for (int k = 0; err >= 0 && k < 16 && (bias != 0 || units[i].scale == 1); k++) {
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; err >= 0 && k < 16; k++) {
             const struct hsio_motion_convention m = {
                 .direction = k & 8 ? HSIO_DIRECTION_NEXT : HSIO_DIRECTION_PREV,
                 .unit = units[i].unit,
@@ -93,7 +89,7 @@ static int add_all(struct probe_search *s, float bias)
                 .sign_x = k & 1 ? -1 : 1,
                 .sign_y = k & 2 ? -1 : 1,
                 .scale_x = units[i].scale,
-                .scale_y = units[i].square ? units[i].scale * aspect : units[i].scale,
+                .scale_y = units[i].scale,
                 .bias_x = bias,
                 .bias_y = bias,
             };
@@ -234,34 +230,53 @@ static double find_doubt(const struct probe_search *s, int chosen)
     return most;
 }
 
-/** Vectors may be a fixed part of a frame's motion: shutters, other frame rates. */
-static int find_factor(struct probe_search *s, int *best, double *factor)
+/** Tries an unusual reading near the best one. Gives 1 if it takes its place. */
+static int try_unusual(struct probe_search *s, const struct hsio_motion_convention *m, int *best)
+{
+    const int index = add(s, m, false);
+    double z, loss;
+
+    if (index < 0)
+        return index;
+    if (index == *best)
+        return 0;
+    probe_versus(s, index, *best, &z, &loss);
+    s->candidates[index].part = true;
+    if (!probe_told_apart(z, loss) || loss < LOSS_UNUSUAL ||
+        s->candidates[index].error >= s->candidates[*best].error)
+        return 0;
+    *best = index;
+    return 1;
+}
+
+/**
+ * Vectors may be a fixed part of a frame's motion: shutters, other frame rates. And the unit may be
+ * the width, or half of it, on both axes.
+ */
+static int find_unusual(struct probe_search *s, int *best, double *factor)
 {
     static const float factors[] = {0.25f, 1 / 3.f, 0.5f, 2 / 3.f, 0.8f, 1.25f, 1.5f, 2, 3, 4};
-    const struct hsio_motion_convention base = s->candidates[*best].motion;
-    const int before = *best;
+    struct hsio_motion_convention base = s->candidates[*best].motion, square = base;
+    int changed = 0;
 
     *factor = 1;
-    for (int i = 0; i < (int)(sizeof(factors) / sizeof(factors[0])); i++) {
+    if (base.unit != HSIO_UNIT_PX) {
+        square.scale_y *= (float)s->clip->width / (float)s->clip->height;
+        changed = try_unusual(s, &square, best);
+        base = s->candidates[*best].motion;
+    }
+    for (int i = 0; changed >= 0 && i < (int)(sizeof(factors) / sizeof(factors[0])); i++) {
         struct hsio_motion_convention m = base;
-        double z, loss;
+        int taken;
 
         m.scale_x *= factors[i];
         m.scale_y *= factors[i];
-        const int index = add(s, &m, false);
-        if (index < 0)
-            return index;
-        probe_versus(s, index, *best, &z, &loss);
-        s->candidates[index].part = true;
-        if (probe_told_apart(z, loss) && loss > LOSS_FACTOR &&
-            s->candidates[index].error < s->candidates[*best].error) {
-            *best = index;
+        taken = try_unusual(s, &m, best);
+        if (taken > 0)
             *factor = (double)factors[i];
-        }
+        changed = taken < 0 ? taken : changed | taken;
     }
-    if (*best != before)
-        compare_all(s, *best);
-    return 0;
+    return changed < 0 ? changed : 0;
 }
 
 int probe_motion_search(struct probe_search *s, struct probe_motion *m)
@@ -288,7 +303,7 @@ int probe_motion_search(struct probe_search *s, struct probe_motion *m)
         m->verdict = PROBE_UNSURE;
         return 0;
     }
-    err = find_factor(s, &best, &m->factor);
+    err = find_unusual(s, &best, &m->factor);
     if (err < 0)
         return err;
     compare_all(s, best);

@@ -9,6 +9,8 @@
 
 #define WINDOW 1024
 #define RANKS 4096
+/** Radius within which the nearest surface's vector counts. */
+#define LEAD 1
 /** Radius of the neighbourhood whose mean is taken off. */
 #define REACH 3
 
@@ -205,6 +207,46 @@ static void sharpen(const struct probe_clip *clip, float *sums, float *features)
     }
 }
 
+/** Which end of the stored depths is near, as far as it can be said before anything else is known. */
+static bool far_is_larger(const struct probe_clip *clip, const struct probe_frame *f)
+{
+    return clip->convention->depth.kind != HSIO_DEPTH_HARDWARE_INVERTED ||
+           f->depth_stats.max > 1.0f || f->depth_stats.non_finite > 0;
+}
+
+/**
+ * The vector of the nearest pixel around, for each pixel: what can be seen of an edge moves with the
+ * surface in front, also in the pixels behind it.
+ */
+static int make_leading(const struct probe_clip *clip, struct probe_frame *f)
+{
+    const int w = clip->w, h = clip->h;
+    const bool larger = f->depth && far_is_larger(clip, f);
+
+    if (!f->motion)
+        return 0;
+    f->leading = malloc((size_t)w * (size_t)h * 2 * sizeof(float));
+    if (!f->leading)
+        return HS_ERR_NOMEM;
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x++) {
+            size_t best = (size_t)y * w + x;
+
+            for (int k = 0; f->depth && k < (2 * LEAD + 1) * (2 * LEAD + 1); k++) {
+                const int qx = x + k % (2 * LEAD + 1) - LEAD, qy = y + k / (2 * LEAD + 1) - LEAD;
+                const size_t at = (size_t)qy * w + qx;
+
+                if (qx < 0 || qy < 0 || qx >= w || qy >= h || isnan(f->depth[at]))
+                    continue;
+                if (larger ? f->depth[at] < f->depth[best] : f->depth[at] > f->depth[best])
+                    best = at;
+            }
+            memcpy(f->leading + 2 * ((size_t)y * w + x), f->motion + 2 * best, 2 * sizeof(float));
+        }
+    }
+    return 0;
+}
+
 /** Tone-mapped colour; albedo and normals, which have no noise; the place among the depths. */
 static int make_features(const struct probe_clip *clip, const struct probe_read *r,
                          const float *rgba, struct probe_frame *f)
@@ -297,6 +339,8 @@ static int take_frame(struct probe_clip *clip, struct hsio_frame *frame, struct 
         err = HS_ERR_INVALID;
     if (!err)
         err = make_features(clip, r, rgba, f);
+    if (!err)
+        err = make_leading(clip, f);
     free(rgba);
     return err;
 }
@@ -347,6 +391,7 @@ void probe_clip_finish(struct probe_clip *clip)
         free(f->features);
         free(f->luma);
         free(f->motion);
+        free(f->leading);
         free(f->depth);
         free(f->albedo);
         free(f->normal);

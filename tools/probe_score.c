@@ -197,13 +197,13 @@ static void score_pair(const struct probe_search *s, const struct probe_candidat
     const float dx = jittered ? 0 : s->jitter[here][0] - s->jitter[there][0];
     const float dy = jittered ? 0 : s->jitter[here][1] - s->jitter[there][1];
 
-    for (int i = 0; f->motion && i < s->points[here].count; i++) {
+    for (int i = 0; f->leading && i < s->points[here].count; i++) {
         const int at = s->points[here].at[i], x = at % clip->w, y = at / clip->w;
         const int tile = (pair * s->rows + y / s->tile) * s->columns + x / s->tile;
         float v[2] = {0, 0}, found[PROBE_FEATURES];
 
-        if (is_unwritten(f->motion + 2 * (size_t)at) ||
-            (!c->still && !probe_vector(&c->motion, c->scale, f->motion + 2 * (size_t)at, v)))
+        if (is_unwritten(f->leading + 2 * (size_t)at) ||
+            (!c->still && !probe_vector(&c->motion, c->scale, f->leading + 2 * (size_t)at, v)))
             continue;
         if (!probe_sample(other, n, clip->w, clip->h, (float)x + v[0] + dx, (float)y + v[1] + dy,
                           found)) {
@@ -256,7 +256,7 @@ double probe_distance(const struct probe_search *s, const struct probe_candidate
     double sum = 0, count = 0;
 
     for (int t = 1; t < s->clip->count; t++) {
-        const float *motion = s->clip->frames[t].motion;
+        const float *motion = s->clip->frames[t].leading;
 
         for (int i = 0; motion && i < s->points[t].count; i++) {
             float d;
@@ -282,7 +282,7 @@ static int weigh(const struct probe_search *s, const struct probe_candidate *a,
     memset(weights, 0, (size_t)units * sizeof(float));
     for (int p = 0; p < s->pairs; p++) {
         const struct probe_points *points = &s->points[p + 1];
-        const float *motion = s->clip->frames[p + 1].motion;
+        const float *motion = s->clip->frames[p + 1].leading;
 
         for (int i = 0; motion && i < points->count; i++) {
             const int at = points->at[i];
@@ -398,8 +398,8 @@ bool probe_register(const struct probe_search *s, const struct probe_candidate *
             const int at = s->points[here].at[i];
             float v[2] = {0, 0};
 
-            if (!c->still && f->motion &&
-                !probe_vector(&c->motion, c->scale, f->motion + 2 * (size_t)at, v))
+            if (!c->still && f->leading &&
+                !probe_vector(&c->motion, c->scale, f->leading + 2 * (size_t)at, v))
                 continue;
             add_point(s, there, f->features + clip->features * (size_t)at,
                       (float)(at % clip->w) + v[0] + (float)shift[0],
