@@ -9,14 +9,18 @@ int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, en
     const struct hs_device *device = model->device;
     const uint32_t shared = device->limits.maxComputeSharedMemorySize;
     static const struct hs_matrix_size plain = {0};
+    // Processors have no units for matrices, and take them apart again.
+    const bool slow = device->software && path == HS_PATH_AUTO;
     model->path = HS_PATH_MATRIX;
-    if (path != HS_PATH_PLAIN && device->matrix.m &&
+    if (path != HS_PATH_PLAIN && !slow && device->matrix.m &&
         hs_layers_plan(weights, &device->matrix, shared, &model->layers))
         return 0;
     if (path != HS_PATH_PLAIN)
         hs_log_message(&device->log, HS_LOG_INFO, "%s runs on the plain path: %s %s",
                        weights->preset, device->name,
-                       !device->matrix_f16 ? "has no 16-bit float matrices, or they are not enabled"
+                       slow ? "is a processor"
+                       : !device->matrix_f16
+                           ? "has no 16-bit float matrices, or they are not enabled"
                        : !device->matrix.m ? "has no matrices of a size that fits"
                                            : "has too little shared memory for its matrices");
     model->path = HS_PATH_PLAIN;

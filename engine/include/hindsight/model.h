@@ -19,7 +19,7 @@ struct hs_model;
 
 /** How the arithmetic of a model is done. */
 enum hs_path {
-    HS_PATH_AUTO = 0,   ///< The fastest that the device can run.
+    HS_PATH_AUTO = 0,   ///< The fastest that the device can run; plain on processors.
     HS_PATH_PLAIN = 1,  ///< Plain shader arithmetic; runs on every device.
     HS_PATH_MATRIX = 2, ///< Cooperative matrices.
 };
