@@ -73,6 +73,33 @@ def check(seed, width, height, strength, device):
         close('%dx%d %s' % (width, height, name), a.detach().float(), b.detach(), bound)
 
 
+def check_cells(seed, width, height, device):
+    """What networks on render pixels see where those are not tokens of 2x2 output pixels."""
+    torch.manual_seed(seed)
+    frame = batch_frame(seed, width, height).map(lambda v: v.to(device))
+    history = torch.rand(2, height, width, 4, device=device) * 0.8 + 0.1
+    rows, columns = frame.colour.shape[1:3]
+    g_out = torch.randn(2, rows, columns, K.FEATURES, device=device)
+    g_moved = torch.randn_like(history)
+    results, bounds = [], (1e-5, 1e-4, 1e-3)
+    if device == 'cuda':
+        g_out, bounds = g_out.bfloat16().float(), (1e-5, 8e-3, 8e-3)
+    for fused_ones in (False, True):
+        h = history.clone().requires_grad_()
+        if fused_ones:
+            moved = ops.Move.apply(h, frame)
+            out = ops.Features.apply(pipeline.to_cells(moved, frame), pipeline.cells_of(frame))
+            out = pipeline.with_scale(out, frame)
+        else:
+            moved = pipeline.reproject(h, frame)
+            out = pipeline.cell_features(moved, frame)
+        torch.autograd.backward([out, moved], [g_out.to(out.dtype), g_moved])
+        results.append((moved, out, h.grad))
+    for name, a, b, bound in zip(('moved', 'features', 'gradient'), results[1], results[0],
+                                 bounds):
+        close('%dx%d cells %s' % (width, height, name), a.detach().float(), b.detach(), bound)
+
+
 def main():
     device = 'cuda' if 'cuda' in sys.argv[1:] else 'cpu'
     with tempfile.TemporaryDirectory() as folder:
@@ -80,6 +107,8 @@ def main():
         check(1, 56, 40, 1.0, device)
         check(3, 56, 40, 0.0, device)
         check(5, 42, 60, 3.0, device)
+        check_cells(7, 84, 60, device)
+        check_cells(9, 42, 50, device)
     print('fused operations agree with the plain ones on', device)
     return 0
 

@@ -3,8 +3,8 @@
 
 Activations are integers of -127..127 with a scale of each level's state and of each block's inside;
 scales are learned (log2 over OCTAVES). Weights are integers of -127..127 with a step of each output
-channel. Sums of products, and of the bias, stay below 2^23, so that 32-bit floats hold them
-exactly, in whatever order they are summed. What a layer returns is
+channel. 127 times their absolute sum plus the bias stay below TOTAL_LIMIT, so that 32-bit floats
+hold sums of products exactly, in whatever order they are summed. What a layer returns is
 
     clamp((sum * multiplier + 2^(shift - 1)) >> shift + add, low, 127)
 
@@ -24,6 +24,7 @@ from . import unet
 LIMIT = 127
 SUM_LIMIT = 56000         # of a channel's absolute weights, in steps
 BIAS_LIMIT = 1 << 20
+TOTAL_LIMIT = 8250000     # with what rounding adds, and such that 255 of it fit in 32 bits
 LEAST, MOST = 2.0 ** -19, 64.0  # of multiplier / 2^shift
 OCTAVES = 4.0             # of a scale in a unit of its parameter, which learns as weights do
 HEADROOM = 1.5            # of a scale over what was observed
