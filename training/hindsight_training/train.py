@@ -25,6 +25,7 @@ def pools_of(folder, device, varied=True, ratio=None):
 class Segment:
     """Forward and backward over some frames of one geometry, as a CUDA graph after a warm-up.
     With a teacher, the history's last four channels are the teacher's."""
+    memory = None
 
     def __init__(self, net, planes, count, options, teacher=None):
         self.net, self.options, self.teacher = net, options, teacher
@@ -67,7 +68,10 @@ class Segment:
             p.grad = None
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        # Nothing is read of another geometry's graph after this one runs: they share memory.
+        if Segment.memory is None:
+            Segment.memory = torch.cuda.graph_pool_handle()
+        with torch.cuda.graph(graph, pool=Segment.memory):
             self.result = self.compute()
         self.gradients = [p.grad for p in parameters]
         self.graph = graph

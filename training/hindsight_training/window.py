@@ -24,8 +24,9 @@ ABSENT = -1e4     # added to scores of tokens that are not there
 
 def normalised(x):
     """Each token over the root of its mean square. A gain would be one with the matrix behind."""
-    wide = x.float()
-    return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + EPSILON)).to(x.dtype)
+    # Not the mean of squares of x.float(), which would be kept for the gradient.
+    length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
+    return x * torch.rsqrt(length.square() / x.shape[-1] + EPSILON).to(x.dtype)
 
 
 def differences(device):
