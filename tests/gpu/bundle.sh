@@ -27,6 +27,9 @@ for json in /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json; 
         while read -r library; do cp -Ln "$library" "$out/lib/" || true; done
 done
 cp -R "$tree/samples" "$out/tree/"
+mkdir -p "$out/tree/tests/gpu" "$out/tree/training"
+cp "$tree/tests/gpu/measure.py" "$tree/tests/gpu/yardstick.py" "$out/tree/tests/gpu/"
+cp -R "$tree/training/hindsight_training" "$out/tree/training/"
 # Models: the shipped ones; where one is missing, an untrained one stands in, which is as fast.
 mkdir -p "$out/models"
 for preset in quality best; do

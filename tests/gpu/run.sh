@@ -1,16 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs a bundle (see bundle.sh) on a machine with a GPU: checks first, with the validation layer,
-# then times, and prints a short table last. Results also go to OUT (default: the bundle's out/).
-# HS_TEST_DEVICE chooses the device, by default 0; FRAMES and WARMUP the length of the timing;
-# TESTS=0 leaves the checks out, MODELS says which models are timed.
+# Runs a bundle (see bundle.sh) on a machine with a GPU, in two minutes: checks first, with the
+# validation layer, all at once; then times, stage by stage and frame by frame, against their
+# rooflines (measure.py) and PyTorch (yardstick.py, where there is one), with a table last.
+# Results also go to four files in OUT (default: the bundle's out/). HS_TEST_DEVICE chooses the device, by default
+# 0; TESTS=0, YARDSTICK=0 leave parts out; BENCH_SECONDS, YARDSTICK_SECONDS limit them;
+# MEASURE has further options of measure.py.
 here=$(cd "$(dirname "$0")" && pwd -P)
 out=${OUT:-$here/out}
 device=${HS_TEST_DEVICE:-0}
 export HS_TEST_DEVICE="$device" HS_SOURCE_ROOT="$here/tree" VK_LAYER_PATH="$here/layers"
 export HINDSIGHT_MODELS="$here/models"
 mkdir -p "$out"
-cd "$out" || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+began=$(date +%s)
 
 program()
 {
@@ -19,57 +24,50 @@ program()
     "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" "$here/bin/$name" "$@"
 }
 
+if [ "${YARDSTICK:-1}" = 1 ] && python3 -c 'import torch' 2>/dev/null; then
+    export HINDSIGHT_OPS="$work"
+    PYTHONPATH="$here/tree/training" python3 -m hindsight_training.ops >"$work/ops.txt" 2>&1 &
+    set -- --yardstick "$here/tree/tests/gpu/yardstick.py" \
+        --yardstick-seconds "${YARDSTICK_SECONDS:-35}"
+else
+    set --
+fi
+
 passed=0 failed=0 skipped=0
-for path in "$here"/bin/test_device "$here"/bin/test_frame "$here"/bin/test_planes \
-    "$here"/bin/test_sequence "$here"/bin/test_network "$here"/bin/test_steady \
-    "$here"/bin/test_stages "$here"/bin/test_real "$here"/bin/test_avfilter*; do
-    [ -e "$path" ] && [ "${TESTS:-1}" = 1 ] || continue
-    name=$(basename "$path")
-    program "$name" >"$out/$name.txt" 2>&1
-    case $? in
+tests="device frame planes sequence network bands steady stages real"
+[ "${TESTS:-1}" = 1 ] || tests=
+for path in "$here"/bin/test_avfilter*; do
+    [ -e "$path" ] && [ -n "$tests" ] && tests="$tests ${path##*/test_}"
+done
+for name in $tests; do
+    {
+        program "test_$name" >"$work/test_$name.txt" 2>&1
+        echo $? >"$work/test_$name.code"
+    } &
+done
+wait
+for name in $tests; do
+    code=$(cat "$work/test_$name.code")
+    case $code in
     0) passed=$((passed + 1)) ;;
-    77) skipped=$((skipped + 1)) && echo "$name skipped: $(tail -n 1 "$out/$name.txt")" ;;
+    77) skipped=$((skipped + 1)) && echo "$name skipped: $(tail -n 1 "$work/test_$name.txt")" ;;
     *)
         failed=$((failed + 1))
         echo "$name failed:"
-        tail -n 12 "$out/$name.txt" | cut -c1-400
+        tail -n 12 "$work/test_$name.txt" | cut -c1-400
         ;;
     esac
 done
-if [ "${TESTS:-1}" = 1 ]; then
-    grep -h 'dB' "$out/test_stages.txt" "$out/test_real.txt" | sort | uniq -c | sort -rn | tail -n 3
-    grep -h 'dB' "$out/test_network.txt"
-    program hindsight upscale "$here/tree/samples/bridge/lr" -o "$out/bridge" --scale 2 \
-        --device "$device" --model taau --quiet && program hindsight compare "$out/bridge" \
-        "$here/tree/samples/bridge/ref" | tail -n 1
-    rm -rf "$out/bridge"
+if [ -n "$tests" ]; then
+    tail -n +1 "$work"/test_*.txt >"$out/checks.txt"
+    grep -h 'dB' "$work/test_stages.txt" "$work/test_real.txt" | sort | uniq -c | sort -rn | tail -n 3
+    grep -h 'dB' "$work/test_network.txt"
 fi
+[ "$passed" = 0 ] || echo "checks took $(($(date +%s) - began)) s"
+nvidia-smi --query-gpu=name,clocks.sm,clocks.mem,power.limit --format=csv,noheader 2>/dev/null
 
-table=$out/bench.txt
-: >"$table"
-bench()
-{
-    sizes=$1 file=bench-$1-$2-$3
-    program hindsight bench --device "$device" --render-size "${sizes%:*}" --size "${sizes#*:}" \
-        --model "$2" --path "$3" --frames "${FRAMES:-200}" --warmup "${WARMUP:-50}" \
-        --csv "$out/$file.csv" >"$out/$file.txt" 2>&1
-    printf '%s %s %s\n' "$@" >>"$table"
-    cat "$out/$file.txt" >>"$table"
-}
-for model in ${MODELS:-taau quality best}; do
-    for sizes in 640x360:1280x720 1280x720:2560x1440 1920x1080:3840x2160; do
-        bench "$sizes" "$model" auto
-    done
-    case $model in
-    taau)
-        bench 1280x720:3840x2160 taau auto
-        bench 1920x1080:1920x1080 taau auto
-        ;;
-    *) bench 640x360:1280x720 "$model" plain ;;
-    esac
-done
-cat "$out"/bench-*.csv >"$out/bench.csv" 2>/dev/null
-rm -f "$out"/bench-*
-cat "$table"
-echo "$passed passed, $failed failed, $skipped skipped"
+# shellcheck disable=SC2086
+python3 "$here/tree/tests/gpu/measure.py" "$here" "$out" --device "$device" \
+    --seconds "${BENCH_SECONDS:-45}" "$@" ${MEASURE:-} || failed=$((failed + 1))
+echo "$passed passed, $failed failed, $skipped skipped; $(($(date +%s) - began)) s"
 [ "$failed" = 0 ]

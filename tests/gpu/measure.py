@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Times a bundle's `hindsight bench` over sizes, models, paths and bands, and holds every stage and
+every frame against its roofline, computed from the layer table of the model file:
+
+    measure.py BUNDLE OUT [--device N] [--seconds S] [--frames N] [--warmup N] [--only PATTERN]
+    measure.py BUNDLE OUT --predict
+
+
+The floor of a stage is the longer of its FLOP over the matrix units' rate and its bytes over the
+memory's: every tensor and plane that it needs, once. Of stages over pixels only the network's
+layers count as FLOP. A frame's floor is the sum of its stages' (`staged`), or, with nothing but its
+inputs, history and output in memory, the longer of all FLOP and those bytes (`ideal`).
+Runs are made in order of what they tell, until time is over; what was left out is said. All goes
+to OUT/measure.json and OUT/stages.txt. --yardstick runs yardstick.py afterwards, whose times stand
+beside ours in the last table.
+"""
+import argparse
+import fnmatch
+import json
+import os
+import subprocess
+import sys
+import time
+
+# NVIDIA H200, by a probe of its own: 16x16x16 half-float matrices with 32-bit sums whose operands
+# stay in registers; reads and writes of a copy.
+FLOPS = 630e12
+BYTES = 4.3e12
+
+HISTORY = 8 + 4    # colour and weight of a pixel, bytes
+PREPARED = 8 + 8 + 4 + 4  # colour, motion, validity, depth
+INPUT = 8 + 4 + 4  # colour, depth, motion as bench makes them
+OUTPUT = 8
+
+SHOWN = 6  # stage tables that are printed, too
+
+SIZES = {'720p': ((640, 360), (1280, 720)), '1440p': ((1280, 720), (2560, 1440)),
+         '4k': ((1920, 1080), (3840, 2160)), '1x': ((1920, 1080), (1920, 1080)),
+         '3x': ((1280, 720), (3840, 2160))}
+
+
+def layer_table(path):
+    with open(path, 'rb') as file:
+        size = int.from_bytes(file.read(8), 'little')
+        return json.loads(json.loads(file.read(size))['__metadata__']['layers'])
+
+
+def level_pixels(output, level):
+    """Whole tokens: 8 output pixels are one of the coarsest level."""
+    return ((output[0] + 7) // 8) * ((output[1] + 7) // 8) * 4 ** (2 - level)
+
+
+def stages(layers, render, output, half):
+    """(name, bytes, FLOP) of every stage of a frame; `layers` may be empty."""
+    small, large = render[0] * render[1], output[0] * output[1]
+    each = 2 if half else 4
+    rows = [('prepare', small * (INPUT + 4 + PREPARED), 0),
+            ('reproject', large * 2 * HISTORY + small * (PREPARED - 8), 0)]
+    window = large * HISTORY + small * 8
+    for layer in layers:
+        level, inputs, outputs = layer['level'], layer['inputs'], layer['outputs']
+        pixels = level_pixels(output, level)
+        flop = 2 * pixels * layer['size'] ** 2 * inputs * outputs
+        coming = pixels * inputs * each * (layer['stride'] ** 2)
+        going = pixels * outputs * each
+        if layer['name'] == 'enter':
+            rows.append(('enter', window + small * (PREPARED - 8) + going, flop))
+        elif layer['name'] == 'head':
+            rows.append(('resolve', window + coming + large * (HISTORY + OUTPUT), flop))
+        else:
+            rows.append((layer['name'], coming + going * (2 if layer['add'] else 1), flop))
+    if not layers:
+        rows.append(('resolve', window + large * (HISTORY + OUTPUT), 0))
+    return rows
+
+
+def floor_ms(moved, flop, options):
+    return 1e3 * max(moved / options.bytes, flop / options.flops)
+
+
+def frame_floors(rows, render, output, options):
+    staged = sum(floor_ms(moved, flop, options) for _, moved, flop in rows)
+    small, large = render[0] * render[1], output[0] * output[1]
+    least = small * INPUT + large * (2 * HISTORY + OUTPUT)
+    return staged, floor_ms(least, sum(flop for _, _, flop in rows), options)
+
+
+def bench(bundle, out, options, key, model, path, bands, whole):
+    """One run of the command; its report, or None."""
+    render, output = SIZES[key]
+    name = 'bench-%s-%s-%s%s%s.json' % (key, model, path, '-%d' % bands if bands else '',
+                                        '-whole' if whole else '')
+    where = os.path.join(out, name)
+    command = [os.path.join(bundle, 'lib/ld-linux-x86-64.so.2'), '--library-path',
+               os.path.join(bundle, 'lib'), os.path.join(bundle, 'bin/hindsight'), 'bench',
+               '--device', options.device, '--render-size', '%dx%d' % render, '--size',
+               '%dx%d' % output, '--model', model, '--path', path, '--frames',
+               str(options.frames), '--warmup', str(options.warmup), '--json', where]
+    command += ['--bands', str(bands)] if bands else []
+    command += ['--whole'] if whole else []
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                          env=dict(os.environ, HINDSIGHT_MODELS=os.path.join(bundle, 'models')))
+    if done.returncode:
+        print('%s failed: %s' % (name, done.stderr.strip()[-300:]))
+        return None
+    with open(where) as file:
+        report = json.load(file)
+    os.remove(where)
+    report['times'] = {row['name']: row['median_ms'] for row in report.pop('stages')}
+    return report
+
+
+def plan():
+    """Runs, the most telling first: (size, model, path, bands; 0: chosen)."""
+    runs = [('4k', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
+    runs += [('720p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
+    runs += [('4k', model, 'auto', bands) for model in ('quality', 'best')
+             for bands in (1, 2, 4)]
+    runs += [('1440p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
+    runs += [(size, model, 'auto', 0) for size in ('1x', '3x')
+             for model in ('quality', 'taau', 'best')]
+    runs += [('720p', model, 'plain', 0) for model in ('quality', 'best')]
+    return runs + [('4k', 'quality', 'auto', bands) for bands in (3, 12)]
+
+
+def stage_table(result, options):
+    """Lines, and numbers into the result, of one run's stages."""
+    lines = ['%-14s %9s %9s %9s %9s %6s' % ('stage', 'MB', 'GFLOP', 'floor ms', 'ms', 'ratio')]
+    times = result['times']
+    result['stages'] = []
+    for name, moved, flop in result.pop('rows'):
+        floor, ms = floor_ms(moved, flop, options), times.get(name)
+        result['stages'].append(dict(name=name, bytes=moved, flop=flop, floor_ms=floor, ms=ms))
+        lines.append('%-14s %9.1f %9.2f %9.4f %9s %6s' % (
+            name, moved / 1e6, flop / 1e9, floor, '%.4f' % ms if ms else '-',
+            '%.0f %%' % (100 * floor / ms) if ms else '-'))
+    known = {row['name'] for row in result['stages']}
+    lines += ['%-14s %39.4f' % (name, ms) for name, ms in times.items()
+              if name not in known and name not in ('frame', 'cpu record')]
+    return lines
+
+
+def run_one(bundle, out, options, run):
+    key, model, path, bands = run
+    render, output = SIZES[key]
+    layers = [] if model == 'taau' else layer_table(
+        os.path.join(bundle, 'models', 'hs-%s.safetensors' % model))
+    result = dict(size=key, model=model, path=path, render=render, output=output)
+    if not options.predict:
+        whole = bench(bundle, out, options, key, model, path, bands, True)
+        apart = bench(bundle, out, options, key, model, path, bands, False)
+        if not whole or not apart:
+            return None
+        result.update(about=whole['about'], bands=whole['bands'], times=apart['times'],
+                      activation_mib=whole['activation_bytes'] / 2 ** 20,
+                      frame_ms=whole['times']['frame'], record_ms=whole['times']['cpu record'])
+    else:
+        result.update(about='predicted', bands=bands, times={}, frame_ms=0, record_ms=0,
+                      activation_mib=0)
+    half = 'matrix' in result['about'] or options.predict
+    result['rows'] = stages(layers, render, output, half)
+    result['staged_ms'], result['ideal_ms'] = frame_floors(result['rows'], render, output, options)
+    return result
+
+
+def run_yardstick(out, options):
+    """Its best time of each size and preset, if it could run."""
+    where, best = os.path.join(out, 'yardstick.json'), {}
+    subprocess.run([sys.executable, options.yardstick, where, '--seconds',
+                    str(options.yardstick_seconds)], check=False,
+                   timeout=options.yardstick_seconds + 60)
+    if os.path.exists(where):
+        with open(where) as file:
+            for row in json.load(file)['rows']:
+                if row.get('finite'):
+                    key = row['size'], row['preset']
+                    best[key] = min(row['ms'], best.get(key, row['ms']))
+    return best
+
+
+def frame_line(r, yardstick):
+    share = ['%5.0f %%' % (100 * r[k] / r['frame_ms']) if r['frame_ms'] else '-'
+             for k in ('staged_ms', 'ideal_ms')]
+    other = yardstick.get((r['size'], r['model']))
+    return '%-6s %-8s %-6s %5d %8.1f %9.4f %8.4f %9.4f %7s %9.4f %7s %9s' % (
+        r['size'], r['model'], r['path'], r['bands'], r['activation_mib'], r['frame_ms'],
+        r['record_ms'], r['staged_ms'], share[0], r['ideal_ms'], share[1],
+        '%.3f' % other if other else '-')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('bundle')
+    parser.add_argument('out')
+    parser.add_argument('--device', default='0')
+    parser.add_argument('--seconds', type=float, default=60)
+    parser.add_argument('--frames', type=int, default=100)
+    parser.add_argument('--warmup', type=int, default=30)
+    parser.add_argument('--only', default='*', help='runs as SIZE-MODEL-PATH-BANDS')
+    parser.add_argument('--predict', action='store_true', help='floors only, nothing runs')
+    parser.add_argument('--yardstick', help='yardstick.py')
+    parser.add_argument('--yardstick-seconds', type=float, default=35)
+    parser.add_argument('--flops', type=float, default=FLOPS)
+    parser.add_argument('--bytes', type=float, default=BYTES)
+    options = parser.parse_args()
+    end, results, left, text = time.monotonic() + options.seconds, [], [], []
+    os.makedirs(options.out, exist_ok=True)
+    for run in plan():
+        name = '%s-%s-%s-%d' % run
+        if not fnmatch.fnmatch(name, options.only):
+            continue
+        if time.monotonic() > end:
+            left.append(name)
+            continue
+        result = run_one(options.bundle, options.out, options, run)
+        if result:
+            results.append(result)
+            lines = ['', '%s: %s' % (name, result['about'])] + stage_table(result, options)
+            text += lines
+            if len(results) <= SHOWN:
+                print('\n'.join(lines), flush=True)
+    with open(os.path.join(options.out, 'stages.txt'), 'w') as file:
+        file.write('\n'.join(text) + '\n')
+    print(flush=True)
+    yardstick = run_yardstick(options.out, options) if options.yardstick else {}
+    with open(os.path.join(options.out, 'measure.json'), 'w') as file:
+        json.dump(dict(flops=options.flops, bytes=options.bytes, runs=results, left_out=left), file,
+                  indent=1)
+    print('\n%-6s %-8s %-6s %5s %8s %9s %8s %9s %7s %9s %7s %9s' % (
+        'size', 'model', 'path', 'bands', 'MiB', 'frame ms', 'CPU ms', 'staged ms', 'ratio',
+        'ideal ms', 'ratio', 'torch ms'))
+    print('\n'.join(frame_line(r, yardstick) for r in results))
+    if left:
+        print('time was over before: ' + ', '.join(left))
+    return 0 if results else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
