@@ -27,6 +27,32 @@ VkFormat hsframe_vk_format(enum hsio_format format)
     }
 }
 
+struct hs_image *hsframe_image(struct hs_frame *frame, enum hsio_plane plane)
+{
+    switch (plane) {
+    case HSIO_PLANE_COLOR:
+        return &frame->colour;
+    case HSIO_PLANE_DEPTH:
+        return &frame->depth;
+    case HSIO_PLANE_MOTION:
+        return &frame->motion;
+    case HSIO_PLANE_REACTIVE:
+        return &frame->reactive;
+    case HSIO_PLANE_DIFFUSE_ALBEDO:
+        return &frame->diffuse_albedo;
+    case HSIO_PLANE_SPECULAR_ALBEDO:
+        return &frame->specular_albedo;
+    case HSIO_PLANE_NORMAL:
+        return &frame->normal;
+    case HSIO_PLANE_ROUGHNESS:
+        return &frame->roughness;
+    case HSIO_PLANE_HIT_DISTANCE:
+        return &frame->hit_distance;
+    default:
+        return NULL;
+    }
+}
+
 bool hsframe_same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
@@ -55,6 +81,18 @@ static int check_size(const struct hsio_frame_info *info, enum hsio_plane plane,
                    (long long)info->number, hsio_plane_name(plane), width, height, p->width,
                    p->height, p->path);
     return HS_ERR_INVALID;
+}
+
+int hsframe_check_guides(const struct hsio_frame_info *info, const struct hs_log *log)
+{
+    static const enum hsio_plane guides[] = {HSIO_PLANE_DIFFUSE_ALBEDO, HSIO_PLANE_SPECULAR_ALBEDO,
+                                             HSIO_PLANE_NORMAL, HSIO_PLANE_ROUGHNESS,
+                                             HSIO_PLANE_HIT_DISTANCE};
+    int err = 0;
+
+    for (size_t i = 0; !err && i < sizeof(guides) / sizeof(guides[0]); i++)
+        err = check_size(info, guides[i], info->width, info->height, log);
+    return err;
 }
 
 int hsframe_check(const struct hsio_frame_info *info, int out_width, int out_height,
@@ -177,6 +215,27 @@ static struct hs_exposure_params exposure_params(const struct hsio_frame_info *i
     return params;
 }
 
+static struct hs_guide_params guide_params(const struct hsio_convention *conv)
+{
+    static const enum hs_specular_kind specular[] = {
+        [HSIO_SPECULAR_DIRECTIONAL] = HS_SPECULAR_DIRECTIONAL,
+        [HSIO_SPECULAR_F0] = HS_SPECULAR_F0,
+        [HSIO_SPECULAR_METAL_WHITE] = HS_SPECULAR_METAL_WHITE,
+    };
+    static const enum hs_roughness_kind roughness[] = {
+        [HSIO_ROUGHNESS_PERCEPTUAL] = HS_ROUGHNESS_PERCEPTUAL,
+        [HSIO_ROUGHNESS_ALPHA] = HS_ROUGHNESS_ALPHA,
+        [HSIO_ROUGHNESS_SMOOTHNESS] = HS_ROUGHNESS_SMOOTHNESS,
+    };
+    return (struct hs_guide_params){
+        .specular = specular[conv->specular_albedo.kind],
+        .normal_space = conv->normal.space == HSIO_SPACE_VIEW ? HS_NORMAL_VIEW : HS_NORMAL_WORLD,
+        .normal_unsigned = conv->normal.range == HSIO_RANGE_UNSIGNED,
+        .normal_packed = conv->normal.packed,
+        .roughness = roughness[conv->roughness.kind],
+    };
+}
+
 int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_options *options,
                   int out_width, int out_height, const struct hs_log *log, struct hs_camera *camera,
                   struct hs_frame *frame)
@@ -192,6 +251,8 @@ int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_optio
         .depth_params = depth_params(info),
         .motion_params = motion_params(info, out_width, out_height),
         .exposure = exposure_params(info, options),
+        .guide_params = guide_params(info->convention),
+        .firefly_clamp = options->firefly_clamp,
         .sharpness = options->sharpness >= 0 ? options->sharpness : info->sharpness,
         .reset = info->reset || options->reset,
     };

@@ -16,9 +16,10 @@ extern "C" {
 /** What a user may add to a frame's description. */
 struct hsframe_options {
     bool auto_exposure;
-    float exposure;  ///< 0: as the frame says, else measured.
-    float sharpness; ///< Negative: as the frame says.
-    bool reset;      ///< A cut, whatever the frame says.
+    float exposure;      ///< 0: as the frame says, else measured.
+    float sharpness;     ///< Negative: as the frame says.
+    float firefly_clamp; ///< As in hs_frame; 0: off.
+    bool reset;          ///< A cut, whatever the frame says.
 };
 
 /**
@@ -35,6 +36,15 @@ int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_optio
 /** Checks that the planes of a frame fit to each other. Thread: safe. Errors: as above. */
 int hsframe_check(const struct hsio_frame_info *info, int out_width, int out_height,
                   const struct hs_log *log);
+
+/**
+ * Checks the sizes of guides, for models that read them. Thread: safe.
+ * Errors: HS_ERR_INVALID one is not of the frame's size; the log says which.
+ */
+int hsframe_check_guides(const struct hsio_frame_info *info, const struct hs_log *log);
+
+/** Where a frame takes this plane; NULL: nowhere. Thread: safe. */
+struct hs_image *hsframe_image(struct hs_frame *frame, enum hsio_plane plane);
 
 /** Whether both names are those of one file that is there. Thread: safe. */
 bool hsframe_same_file(const char *a, const char *b);

@@ -10,6 +10,11 @@ bool hsmodel_is_file(const char *name)
     return length > end && !strcmp(name + length - end, extension);
 }
 
+bool hsmodel_reads_guides(const char *name)
+{
+    return name && (!strcmp(name, "atrous") || !strcmp(name, "ray"));
+}
+
 struct hs_model_params hsmodel_params(const char *name)
 {
     const bool file = name && hsmodel_is_file(name);

@@ -12,6 +12,9 @@ extern "C" {
 /** Ends in .safetensors. Thread: safe. */
 bool hsmodel_is_file(const char *name);
 
+/** Whether a model of this name takes guides (albedos, normal, ...). Thread: safe. */
+bool hsmodel_reads_guides(const char *name);
+
 /**
  * What to load for a name: "auto", a preset, or the path of a model file. The result borrows the
  * name; its path and batch are the caller's to set.

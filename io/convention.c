@@ -79,6 +79,8 @@ static const struct key keys[] = {
     {"normal.packed", KIND_BOOL, FIELD(normal.packed), NULL, "the fourth channel is roughness"},
     {"roughness.kind", KIND_CHOICE, FIELD(roughness.kind), "perceptual alpha smoothness",
      "perceptual, its square, or 1 - perceptual"},
+    {"specular_albedo.kind", KIND_CHOICE, FIELD(specular_albedo.kind), "directional f0 metal_white",
+     "reflectance at the pixel's angle, at normal incidence, or that with metals white"},
     {"jitter.unit", KIND_CHOICE, FIELD(jitter.unit), "px uv ndc", "unit of jitter in JSON"},
     {"jitter.sign_x", KIND_SIGN, FIELD(jitter.sign_x), NULL,
      "1: sample position = pixel centre + jitter, x right"},

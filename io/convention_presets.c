@@ -48,9 +48,10 @@ static const char *const blender[] = {
     "depth.channels=*.Depth.Z|Depth.Z|*.Depth.V|Depth.V|Z",
     "motion.channels=" XY("*.Vector") "|" XY("Vector") "|" XY("*.Speed"),
     "motion_next.channels=*.Vector.Z,*.Vector.W|Vector.Z,Vector.W|*.Speed.Z,*.Speed.W",
-    "diffuse_albedo.channels=" RGBA("*.DiffCol") "|" RGBA("DiffCol"),
+    // The denoiser's albedo is the whole reflectance.
+    "diffuse_albedo.channels=" RGBA("*.DiffCol") "|" RGBA("DiffCol") "|" RGBA("*.Denoising Albedo"),
     "specular_albedo.channels=" RGBA("*.GlossCol") "|" RGBA("GlossCol"),
-    "normal.channels=" XYZ("*.Normal") "|" XYZ("Normal"),
+    "normal.channels=" XYZ("*.Normal") "|" XYZ("Normal") "|" XYZ("*.Denoising Normal"),
     "roughness.channels=" ONE("*.Roughness") "|" ONE("Roughness"),
     "hit_distance.channels=" ONE("*.HitDistance"),
     "reactive.channels=" ONE("*.Reactive"),

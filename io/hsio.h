@@ -131,6 +131,13 @@ enum hsio_roughness_kind {
     HSIO_ROUGHNESS_SMOOTHNESS,     ///< 1 - perceptual roughness.
 };
 
+/** What a specular albedo plane holds. */
+enum hsio_specular_kind {
+    HSIO_SPECULAR_DIRECTIONAL = 0, ///< Reflectance of the lobe at the pixel's angle and roughness.
+    HSIO_SPECULAR_F0,              ///< Reflectance at normal incidence.
+    HSIO_SPECULAR_METAL_WHITE,     ///< As F0, but 1 for metals.
+};
+
 enum hsio_transfer {
     HSIO_TRANSFER_LINEAR = 0, ///< Scene-linear.
     HSIO_TRANSFER_SRGB,       ///< Integers are sRGB-encoded; decoded to linear when read.
@@ -189,6 +196,9 @@ struct hsio_convention {
     struct {
         enum hsio_roughness_kind kind;
     } roughness;
+    struct {
+        enum hsio_specular_kind kind;
+    } specular_albedo;
     struct {
         enum hsio_unit unit;  ///< Unit of jitter in JSON files.
         float sign_x, sign_y; ///< 1 if sample position = pixel centre + jitter, x right, y down.

@@ -9,6 +9,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "taau.glsl"
+#include "camera.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
 HS_INPUT(colour, HS_BINDING_COLOUR);
@@ -50,8 +51,11 @@ vec4 clean_colour(ivec2 p)
         }
         rgb = count > 0.0 ? rgb / count : vec3(0.0);
     }
+    rgb *= exposure_factor();
+    if (params.depth.w > 0.0)
+        rgb *= min(1.0, params.depth.w / max(luminance(rgb), 1e-9));
     const float top = has(HS_FRAME_LDR) ? 1.0 : HS_TAAU_MAX;
-    return vec4(min(rgb * exposure_factor(), top), finite(c.a) ? clamp(c.a, 0.0, 1.0) : 1.0);
+    return vec4(min(rgb, top), finite(c.a) ? clamp(c.a, 0.0, 1.0) : 1.0);
 }
 
 float linear_depth(ivec2 p)
@@ -62,23 +66,6 @@ float linear_depth(ivec2 p)
     const float d = has(HS_FRAME_DEPTH_HARDWARE) ? params.depth.x / (raw + params.depth.y)
                                                  : params.depth.x * raw;
     return d > 0.0 && d < params.depth.z ? d : HS_DEPTH_FAR;
-}
-
-// Motion of a standing point at s, render px, and its depth in the previous frame; false: behind.
-bool camera_motion(vec2 s, float d, out vec2 moved, out float expected)
-{
-    const vec2 size = vec2(params.size.xy);
-    const vec4 ndc = vec4(2.0 * s.x / size.x - 1.0, 1.0 - 2.0 * s.y / size.y,
-                          d < HS_DEPTH_FAR ? 1.0 / d : 0.0, 1.0);
-    const vec3 clip = vec3(dot(params.reproject[0], ndc), dot(params.reproject[1], ndc),
-                           dot(params.reproject[2], ndc));
-    moved = vec2(0.0);
-    expected = d;
-    if (!(clip.z > 1e-6))
-        return false;
-    moved = vec2(clip.x / clip.z * 0.5 + 0.5, 0.5 - clip.y / clip.z * 0.5) * size - s;
-    expected = d < HS_DEPTH_FAR ? d * clip.z : HS_DEPTH_FAR;
-    return true;
 }
 
 // Motion of the sample at p, render px; false, and zero: there is no history for it.

@@ -30,9 +30,13 @@ struct hs_frame_params {
     HS_VEC4 jitter;       // this frame's x, y in its render px; the previous frame's in its own
     HS_VEC4 motion;       // scale x, y; bias x, y: canonical = (raw - bias) * scale + motion2.xy
     HS_VEC4 motion2;      // added x, y (jitter change); limit per axis in px; unused
-    HS_VEC4 depth;        // a, b, far, unused. linear: a * raw; hardware: a / (raw + b)
+    HS_VEC4 depth;        // a, b, far: linear: a * raw; hardware: a / (raw + b). greatest luminance
     HS_VEC4 exposure;     // scale; 1 / pre-exposure; given value; sharpness
     HS_VEC4 reproject[3]; // rows x, y, w of (ndc x, ndc y, 1 / depth, 1) -> previous clip
+    HS_VEC4 view[4];      // rows of view -> world; 1 / projection's x, y scale, its x, y offset
+    HS_IVEC4 origin_guide;  // diffuse albedo x, y; specular albedo x, y
+    HS_IVEC4 origin_guide2; // normal x, y; roughness x, y
+    HS_IVEC4 origin_guide3; // hit distance x, y; unused
 };
 
 #define HS_FRAME_RESET 1             // no history
@@ -51,6 +55,20 @@ struct hs_frame_params {
 #define HS_FRAME_MEASURE 8192        // this frame measures (automatic exposure)
 #define HS_FRAME_PREV_DEPTH 16384    // the previous frame had depth
 #define HS_FRAME_FINISH 32768        // resolve writes to `resolved`, finish to the output
+// Guides: which are bound, then how they are read.
+#define HS_FRAME_DIFFUSE (1 << 16)
+#define HS_FRAME_SPECULAR (1 << 17)
+#define HS_FRAME_NORMAL (1 << 18)
+#define HS_FRAME_ROUGHNESS (1 << 19)
+#define HS_FRAME_HIT (1 << 20)
+#define HS_FRAME_NORMAL_VIEW (1 << 21)     // normals are in view space
+#define HS_FRAME_NORMAL_UNSIGNED (1 << 22) // 0..1 for -1..1
+#define HS_FRAME_NORMAL_PACKED (1 << 23)   // the normal's fourth channel is roughness
+#define HS_FRAME_ROUGHNESS_ALPHA (1 << 24)
+#define HS_FRAME_ROUGHNESS_SMOOTH (1 << 25)
+#define HS_FRAME_SPECULAR_F0 (1 << 26) // reflectance at normal incidence
+#define HS_FRAME_VIEW (1 << 27)        // `view` is valid
+#define HS_FRAME_PREV_NORMAL (1 << 28) // the previous frame's normals are in the same space
 
 // Stored in prep_depth for infinite depth.
 #define HS_DEPTH_FAR 3.0e38

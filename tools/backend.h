@@ -60,7 +60,9 @@ struct tool_backend {
 
 /** Planes that the engine takes from files. */
 extern const enum hsio_plane tool_used_planes[];
-#define TOOL_USED_PLANES 4
+#define TOOL_USED_PLANES 9
+/** Whether a model takes such a plane: guides are for few. */
+bool tool_plane_used(const char *model, enum hsio_plane plane);
 
 /** Errors: HS_ERR_* of the device or model; HS_ERR_NOMEM. */
 int tool_backend_create(const struct tool_backend_setup *setup, struct tool_backend **backend);

@@ -154,7 +154,7 @@ static int read_set(struct run *run, struct set *set, int index)
             (size_t)plane->width * (size_t)plane->height * hsio_format_bytes(plane->format);
         void *pixels;
 
-        if (!plane->present)
+        if (!plane->present || !tool_plane_used(run->bench->model, p))
             continue;
         pixels = malloc(bytes);
         if (!pixels)
@@ -181,7 +181,6 @@ static struct hs_image borrow(const struct vkdev_image *image, VkImageLayout lay
 static int finish_set(struct run *run, struct set *set)
 {
     const struct bench *bench = run->bench;
-    struct hs_image *images[HSIO_PLANE_COUNT] = {0};
     VkResult r =
         vkAllocateCommandBuffers(run->dev.device,
                                  &(VkCommandBufferAllocateInfo){
@@ -198,13 +197,11 @@ static int finish_set(struct run *run, struct set *set)
                                  (uint32_t)bench->size[1],
                                  VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
                                  &set->output);
-    images[HSIO_PLANE_COLOR] = &set->frame.colour;
-    images[HSIO_PLANE_DEPTH] = &set->frame.depth;
-    images[HSIO_PLANE_MOTION] = &set->frame.motion;
-    images[HSIO_PLANE_REACTIVE] = &set->frame.reactive;
     for (int p = 0; p < HSIO_PLANE_COUNT; p++) {
-        if (images[p] && set->planes[p].image)
-            *images[p] = borrow(&set->planes[p], VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+        struct hs_image *image = hsframe_image(&set->frame, (enum hsio_plane)p);
+
+        if (image && set->planes[p].image)
+            *image = borrow(&set->planes[p], VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
     }
     set->frame.output = borrow(&set->output, VK_IMAGE_LAYOUT_UNDEFINED);
     set->frame.exposure.mode = bench->auto_exposure ? HS_EXPOSURE_AUTO : HS_EXPOSURE_GIVEN;

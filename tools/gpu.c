@@ -14,8 +14,29 @@
 /** Offsets of buffer to image copies: a multiple of every pixel size. */
 #define COPY_ALIGNMENT 16
 
-const enum hsio_plane tool_used_planes[TOOL_USED_PLANES] = {HSIO_PLANE_COLOR, HSIO_PLANE_DEPTH,
-                                                            HSIO_PLANE_MOTION, HSIO_PLANE_REACTIVE};
+const enum hsio_plane tool_used_planes[TOOL_USED_PLANES] = {
+    HSIO_PLANE_COLOR,    HSIO_PLANE_DEPTH,          HSIO_PLANE_MOTION,
+    HSIO_PLANE_REACTIVE, HSIO_PLANE_DIFFUSE_ALBEDO, HSIO_PLANE_SPECULAR_ALBEDO,
+    HSIO_PLANE_NORMAL,   HSIO_PLANE_ROUGHNESS,      HSIO_PLANE_HIT_DISTANCE};
+
+bool tool_plane_used(const char *model, enum hsio_plane plane)
+{
+    switch (plane) {
+    case HSIO_PLANE_COLOR:
+    case HSIO_PLANE_DEPTH:
+    case HSIO_PLANE_MOTION:
+    case HSIO_PLANE_REACTIVE:
+        return true;
+    case HSIO_PLANE_DIFFUSE_ALBEDO:
+    case HSIO_PLANE_SPECULAR_ALBEDO:
+    case HSIO_PLANE_NORMAL:
+    case HSIO_PLANE_ROUGHNESS:
+    case HSIO_PLANE_HIT_DISTANCE:
+        return hsmodel_reads_guides(model);
+    default:
+        return false;
+    }
+}
 
 struct slot {
     struct vkdev_buffer upload, download;
@@ -37,6 +58,7 @@ struct gpu {
     struct slot *slots;
     VkSemaphore timeline;
     uint64_t tickets;
+    bool reported;
 };
 
 static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
@@ -259,12 +281,25 @@ static struct hs_image borrow(const struct vkdev_image *image, VkImageLayout lay
     };
 }
 
+/** Guides that the model would like to have, once. */
+static void report(struct gpu *gpu, const struct hs_frame *frame)
+{
+    struct hs_plane_report rows[HS_REPORT_PLANES];
+
+    if (gpu->reported || hs_stream_report(gpu->stream, frame, rows) < 0)
+        return;
+    gpu->reported = true;
+    for (int i = 0; i < HS_REPORT_PLANES; i++) {
+        if (rows[i].without && rows[i].guide)
+            tool_info("no %s: %s", rows[i].plane, rows[i].without);
+    }
+}
+
 static int submit(struct tool_backend *backend, int index, const struct hsio_frame_info *info,
                   const struct tool_frame_options *options)
 {
     struct gpu *gpu = (struct gpu *)backend;
     struct slot *slot = &gpu->slots[index];
-    struct hs_image *images[HSIO_PLANE_COUNT] = {0};
     struct hs_camera camera;
     struct hs_frame frame;
     int err = hsframe_setup(info, &options->frame, gpu->out_width, gpu->out_height, tool_log(),
@@ -272,16 +307,16 @@ static int submit(struct tool_backend *backend, int index, const struct hsio_fra
 
     if (err < 0)
         return err;
-    images[HSIO_PLANE_COLOR] = &frame.colour;
-    images[HSIO_PLANE_DEPTH] = &frame.depth;
-    // A frame that stands in for a missing one does not move.
-    images[HSIO_PLANE_MOTION] = info->held ? NULL : &frame.motion;
-    images[HSIO_PLANE_REACTIVE] = &frame.reactive;
     for (int p = 0; p < HSIO_PLANE_COUNT; p++) {
-        if (images[p] && slot->inputs[p].image && info->planes[p].present)
-            *images[p] = borrow(&slot->inputs[p], VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+        struct hs_image *image = hsframe_image(&frame, (enum hsio_plane)p);
+
+        // A frame that stands in for a missing one does not move.
+        if (image && slot->inputs[p].image && info->planes[p].present &&
+            !(p == HSIO_PLANE_MOTION && info->held))
+            *image = borrow(&slot->inputs[p], VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
     }
     frame.output = borrow(&slot->output, VK_IMAGE_LAYOUT_UNDEFINED);
+    report(gpu, &frame);
 
     VkResult r =
         vkBeginCommandBuffer(slot->cmd, &(VkCommandBufferBeginInfo){

@@ -30,6 +30,7 @@ enum {
     OPT_FRAMES_JSON,
     OPT_NO_FRAMES_JSON,
     OPT_EXPOSURE,
+    OPT_FIREFLY_CLAMP,
     OPT_SHARPNESS,
     OPT_LDR,
     OPT_DEPTH,
@@ -52,7 +53,8 @@ static const struct tool_option options[] = {
     {"scale", 's', "N", "Output size over input size, 1 to 3. Default 2."},
     {"size", 0, "WxH", "Output size, in place of --scale."},
     {"model", 'm', "NAME",
-     "auto, taau, quality, best, or a model file (.safetensors); or nearest or bicubic (single "
+     "auto, taau, quality, best, atrous or ray (both for noisy path-traced frames with guides), or "
+     "a model file (.safetensors); or nearest or bicubic (single "
      "frame, on the CPU, to compare with). Default auto: best on a GPU, else quality, else taau."},
     {"path", 0, "PATH", "Arithmetic of the model: auto, plain or matrix. Default auto."},
     {"device", 'd', "DEVICE",
@@ -81,6 +83,8 @@ static const struct tool_option options[] = {
     {"exposure", 'e', "VALUE",
      "Factor that brings the picture to normal brightness, or auto: measured on the GPU. Default: "
      "the frame's own, else auto."},
+    {"firefly-clamp", 0, "N",
+     "Greatest luminance of an input pixel, after exposure. Takes light away. Default: off."},
     {"sharpness", 0, "N", "0 (off) to 1. Default: the frame's own, else 0."},
     {"ldr", 0, NULL, "The colour is display-referred, 0 to 1."},
     {"depth", 0, "TYPE", "Of EXR output: half or float. Default: as the input's colour."},
@@ -260,6 +264,8 @@ static int take(void *priv, int row, const char *value)
         return take_plane(request, value);
     case OPT_EXPOSURE:
         return take_exposure(request, value);
+    case OPT_FIREFLY_CLAMP:
+        return tool_parse_float("firefly-clamp", value, 1e-6, 65504, &request->firefly_clamp);
     case OPT_SHARPNESS:
         return tool_parse_float("sharpness", value, 0, 1, &request->sharpness);
     case OPT_LDR:

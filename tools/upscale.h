@@ -23,8 +23,9 @@ struct upscale_request {
     bool auto_exposure;
     double exposure;  ///< 0: not given.
     double sharpness; ///< Negative: not given.
-    int depth;        ///< 0: as the input, 1: half, 2: float.
-    int tone;         ///< 0: by kind of sequence, else hsio_curve + 1.
+    double firefly_clamp;
+    int depth; ///< 0: as the input, 1: half, 2: float.
+    int tone;  ///< 0: by kind of sequence, else hsio_curve + 1.
     int png_bits;
     int path;        ///< enum hs_path
     int64_t warm_up; ///< Frames before an unfinished one; negative: all since the last cut.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hsframe.h"
+#include "hsmodel.h"
 #include "interrupt.h"
 #include "report.h"
 #include "upscale.h"
@@ -111,7 +112,7 @@ static void include_frame(struct tool_backend_setup *setup, const struct hsio_fr
         enum hsio_plane p = tool_used_planes[i];
         const struct hsio_plane_info *plane = &info->planes[p];
 
-        if (!plane->present)
+        if (!plane->present || !tool_plane_used(setup->model, p))
             continue;
         if (plane->width > setup->planes[p].width)
             setup->planes[p].width = plane->width;
@@ -164,6 +165,8 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
         err = check_frame_size(plan, info, warned);
         if (!err)
             err = hsframe_check(info, plan->setup.out_width, plan->setup.out_height, tool_log());
+        if (!err && hsmodel_reads_guides(request->model))
+            err = hsframe_check_guides(info, tool_log());
         if (!err)
             include_frame(&plan->setup, info);
         plan->without_jitter += !info->has_jitter;

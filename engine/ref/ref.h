@@ -28,8 +28,10 @@ struct hs_ref_inputs {
     struct hs_ref_plane depth;    ///< 1 channel, render size.
     struct hs_ref_plane motion;   ///< 2 channels, render or output size.
     struct hs_ref_plane reactive; ///< 1 channel, render size.
-    float exposure_texel;         ///< HS_FRAME_EXPOSURE_IMAGE: the texture's value.
-    bool wide;                    ///< Colour has more bits than half: it is prepared as float.
+    /** Guides, render size: albedos and normal of 4 channels, the others of 1. */
+    struct hs_ref_plane diffuse, specular, normal, roughness, hit;
+    float exposure_texel; ///< HS_FRAME_EXPOSURE_IMAGE: the texture's value.
+    bool wide;            ///< Colour has more bits than half: it is prepared as float.
 };
 
 /** What prepare writes, at render size. */
@@ -38,6 +40,19 @@ struct hs_ref_prepared {
     struct hs_ref_plane motion; ///< 2 channels, float.
     struct hs_ref_plane aux;    ///< 2 channels, half.
     struct hs_ref_plane depth;  ///< 1 channel, float.
+};
+
+/** What demodulate writes, at render size, half. */
+struct hs_ref_guided {
+    struct hs_ref_plane signal;  ///< 4 channels, the last one 0.
+    struct hs_ref_plane albedo;  ///< 4 channels.
+    struct hs_ref_plane traits;  ///< 2 channels.
+    struct hs_ref_plane surface; ///< 4 channels.
+};
+
+/** What the next frame's accumulate reads: 4 channels each, half. */
+struct hs_ref_signal {
+    struct hs_ref_plane surface, signal, moments;
 };
 
 /** History, and history that was brought to this frame: colour 4 channels, aux 2, both half. */
@@ -56,6 +71,23 @@ void hs_ref_expose(const struct hs_frame_params *p, float texel, struct hs_state
 void hs_ref_prepare(const struct hs_frame_params *p, const struct hs_state *state,
                     const struct hs_ref_inputs *in, const struct hs_ref_plane *prev_depth,
                     struct hs_ref_prepared *out);
+
+void hs_ref_demodulate(const struct hs_frame_params *p, const struct hs_ref_inputs *in,
+                       const struct hs_ref_prepared *prep, struct hs_ref_guided *out);
+
+/** `signal` and `moments`: 4 channels each, render size. */
+void hs_ref_accumulate(const struct hs_frame_params *p, const struct hs_state *state,
+                       const struct hs_ref_prepared *prep, const struct hs_ref_plane *prev_depth,
+                       const struct hs_ref_guided *guided, const struct hs_ref_signal *prev,
+                       struct hs_ref_plane *signal, struct hs_ref_plane *moments);
+
+/**
+ * One pass of the filter from `in` to `out`; what the first one gives is the next history. The last
+ * one puts what it gives, modulated again, into `colour`, the prepared one.
+ */
+void hs_ref_filter(const struct hs_frame_params *p, const struct hs_ref_plane *depth,
+                   const struct hs_ref_guided *guided, int pass, const struct hs_ref_plane *in,
+                   struct hs_ref_plane *out, struct hs_ref_plane *colour);
 
 /** `motion` is the caller's plane, read for HS_FRAME_MOTION_DISPLAY only. */
 void hs_ref_reproject(const struct hs_frame_params *p, const struct hs_state *state,
@@ -130,6 +162,9 @@ struct hs_ref_stream *hs_ref_stream_create(int out_width, int out_height, bool l
 
 /** From the next frame on the stream runs this network; it borrows the weights. NULL: `taau`. */
 void hs_ref_stream_weights(struct hs_ref_stream *stream, const struct hs_weights *weights);
+
+/** From the next frame on, which must be a cut, the stream runs `atrous`. HS_ERR_NOMEM. */
+int hs_ref_stream_guided(struct hs_ref_stream *stream);
 
 /** Planes but the prepared colour keep floats, as the training package's do. */
 void hs_ref_stream_keep_float(struct hs_ref_stream *stream);

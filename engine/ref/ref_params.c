@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ref_math.h"
+
 static float or_one(float x)
 {
     return x == 0 ? 1 : x;
@@ -153,9 +155,46 @@ void hs_ref_params_fill(const struct hs_frame *f, const struct hs_ref_inputs *in
         p->motion2.y = (p->jitter.w / (float)p->prev_size.y - p->jitter.y / (float)h) * mh;
     }
     p->depth = depth_values(&f->depth_params);
+    p->depth.w = f->firefly_clamp;
     p->exposure = (struct hs_vec4){or_one(f->exposure.scale), 1 / or_one(f->exposure.pre_exposure),
                                    or_one(f->exposure.value), f->sharpness};
     if (past->valid && past->has_camera && f->camera &&
         camera_rows(f->camera, &past->camera, p->reproject))
         p->prev_size.z |= HS_FRAME_CAMERA;
+}
+
+static int guide_flags(const struct hs_guide_params *g, const struct hs_ref_inputs *in)
+{
+    const bool normal = in->normal.texels, specular = in->specular.texels;
+    return (in->diffuse.texels ? HS_FRAME_DIFFUSE : 0) | (specular ? HS_FRAME_SPECULAR : 0) |
+           (specular && g->specular != HS_SPECULAR_DIRECTIONAL ? HS_FRAME_SPECULAR_F0 : 0) |
+           (normal ? HS_FRAME_NORMAL : 0) | (in->roughness.texels ? HS_FRAME_ROUGHNESS : 0) |
+           (in->hit.texels ? HS_FRAME_HIT : 0) |
+           (normal && g->normal_space == HS_NORMAL_VIEW ? HS_FRAME_NORMAL_VIEW : 0) |
+           (normal && g->normal_unsigned ? HS_FRAME_NORMAL_UNSIGNED : 0) |
+           (normal && g->normal_packed ? HS_FRAME_NORMAL_PACKED : 0) |
+           (g->roughness == HS_ROUGHNESS_ALPHA ? HS_FRAME_ROUGHNESS_ALPHA : 0) |
+           (g->roughness == HS_ROUGHNESS_SMOOTHNESS ? HS_FRAME_ROUGHNESS_SMOOTH : 0);
+}
+
+bool hs_ref_params_guides(const struct hs_frame *f, const struct hs_ref_inputs *in,
+                          const struct hs_ref_past *past, struct hs_frame_params *p)
+{
+    double to_world[16];
+    p->prev_size.z |= guide_flags(&f->guide_params, in);
+    if (f->camera && f->camera->view_to_clip[14] == -1 && f->camera->view_to_clip[15] == 0 &&
+        invert(f->camera->world_to_view, to_world)) {
+        const double *c = f->camera->view_to_clip;
+        p->prev_size.z |= HS_FRAME_VIEW;
+        for (int r = 0; r < 3; r++)
+            p->view[r] = (struct hs_vec4){(float)to_world[4 * r], (float)to_world[4 * r + 1],
+                                          (float)to_world[4 * r + 2], 0};
+        p->view[3] =
+            (struct hs_vec4){(float)(1 / c[0]), (float)(1 / c[5]), (float)c[2], (float)c[6]};
+    }
+    const bool world =
+        in->normal.texels && (!hs_ref_has(p, HS_FRAME_NORMAL_VIEW) || hs_ref_has(p, HS_FRAME_VIEW));
+    if (world && past->valid && past->has_normal)
+        p->prev_size.z |= HS_FRAME_PREV_NORMAL;
+    return world;
 }

@@ -9,6 +9,7 @@
 struct hs_ref_past {
     bool valid; ///< False: the next frame resets.
     bool has_depth, has_camera;
+    bool has_normal;   ///< In world space.
     int width, height; ///< Render size.
     int frames;        ///< Since the reset.
     float jitter[2];
@@ -18,5 +19,9 @@ struct hs_ref_past {
 void hs_ref_params_fill(const struct hs_frame *f, const struct hs_ref_inputs *in,
                         const struct hs_ref_past *past, int out_width, int out_height, bool ldr,
                         struct hs_frame_params *p);
+
+/** Adds what the guides' passes want to know. Returns whether normals end up in world space. */
+bool hs_ref_params_guides(const struct hs_frame *f, const struct hs_ref_inputs *in,
+                          const struct hs_ref_past *past, struct hs_frame_params *p);
 
 #endif

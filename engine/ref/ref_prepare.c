@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reference of shaders/10_prepare: a frame's planes in canonical form, and how far each pixel's
 // history is to be trusted.
-#include "ref_math.h"
+#include "ref_guides.h"
 
 static bool finite3(const float *c)
 {
@@ -35,7 +35,12 @@ static void clean_colour(const struct hs_frame_params *p, float factor,
     }
     const float top = hs_ref_has(p, HS_FRAME_LDR) ? 1 : HS_REF_F(HS_TAAU_MAX);
     for (int i = 0; i < 3; i++)
-        out[i] = fminf(rgb[i] * factor, top);
+        rgb[i] *= factor;
+    float clamp = 1;
+    if (p->depth.w > 0)
+        clamp = fminf(1, p->depth.w / fmaxf(hs_ref_luminance(rgb), 1e-9f));
+    for (int i = 0; i < 3; i++)
+        out[i] = fminf(rgb[i] * clamp, top);
     out[3] = isfinite(c[3]) ? hs_ref_clamp(c[3], 0, 1) : 1;
     for (int i = 0; i < 4 && !wide; i++)
         out[i] = hs_ref_half(out[i]);
@@ -78,8 +83,7 @@ enum hs_ref_motion_state hs_ref_motion(const struct hs_frame_params *p,
     return HS_REF_MOTION_OK;
 }
 
-/** Motion of a standing point at (sx, sy) and its depth in the previous frame; false: behind it. */
-static bool camera_motion(const struct hs_frame_params *p, float sx, float sy, float d, float *out,
+bool hs_ref_camera_motion(const struct hs_frame_params *p, float sx, float sy, float d, float *out,
                           float *expected)
 {
     const float far = HS_REF_F(HS_DEPTH_FAR);
@@ -108,7 +112,7 @@ static bool sample_motion(const struct hs_frame_params *p, const struct hs_ref_p
     float moved[2] = {0, 0};
     *expected = d;
     out[0] = out[1] = 0;
-    const bool seen = !camera || camera_motion(p, sx, sy, d, moved, expected);
+    const bool seen = !camera || hs_ref_camera_motion(p, sx, sy, d, moved, expected);
     if (hs_ref_has(p, HS_FRAME_MOTION)) {
         const bool display = hs_ref_has(p, HS_FRAME_MOTION_DISPLAY);
         int mx = x, my = y;

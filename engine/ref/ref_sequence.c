@@ -2,6 +2,7 @@
 // Runs the reference passes over a sequence, with a history of its own.
 #include <stdlib.h>
 
+#include "ref_denoiser.h"
 #include "ref_math.h"
 #include "ref_params.h"
 
@@ -20,6 +21,7 @@ struct hs_ref_stream {
     bool keep_float;
     struct hs_ref_plane features;
     struct hs_ref_network network;
+    struct hs_ref_denoiser *denoiser; ///< NULL: `taau`.
 };
 
 struct hs_ref_plane hs_ref_plane_make(int width, int height, int channels)
@@ -100,6 +102,7 @@ void hs_ref_stream_destroy(struct hs_ref_stream **stream)
     hs_ref_plane_finish(&s->resolved);
     hs_ref_plane_finish(&s->features);
     hs_ref_network_finish(&s->network);
+    hs_ref_denoiser_destroy(&s->denoiser);
     history_finish(&s->reproj);
     history_finish(&s->history[0]);
     history_finish(&s->history[1]);
@@ -122,6 +125,10 @@ static int check(const struct hs_ref_stream *s, const struct hs_frame *f,
 {
     const int w = (int)f->render_width, h = (int)f->render_height;
     const bool display = f->motion_params.display_resolution;
+    if (!fits_or_absent(&in->diffuse, w, h, 4) || !fits_or_absent(&in->specular, w, h, 4) ||
+        !fits_or_absent(&in->normal, w, h, 4) || !fits_or_absent(&in->roughness, w, h, 1) ||
+        !fits_or_absent(&in->hit, w, h, 1))
+        return HS_ERR_INVALID;
     if (w < 1 || h < 1 || !fits(&in->colour, w, h, 4) || !fits_or_absent(&in->depth, w, h, 1) ||
         !fits_or_absent(&in->reactive, w, h, 1) ||
         !fits_or_absent(&in->motion, display ? s->width : w, display ? s->height : h, 2) ||
@@ -149,6 +156,12 @@ static void advance(struct hs_ref_stream *s, const struct hs_frame *f,
 void hs_ref_stream_weights(struct hs_ref_stream *s, const struct hs_weights *weights)
 {
     s->weights = weights;
+}
+
+int hs_ref_stream_guided(struct hs_ref_stream *s)
+{
+    s->denoiser = hs_ref_denoiser_create();
+    return s->denoiser ? 0 : HS_ERR_NOMEM;
 }
 
 void hs_ref_stream_keep_float(struct hs_ref_stream *s)
@@ -208,7 +221,14 @@ int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,
     if (hs_ref_has(p, HS_FRAME_MEASURE))
         hs_ref_measure(p, &in->colour, &s->state);
     hs_ref_expose(p, in->exposure_texel, &s->state);
+    bool world_normal = false;
+    if (s->denoiser)
+        world_normal = hs_ref_params_guides(f, in, &s->past, p);
     hs_ref_prepare(p, &s->state, in, &s->prev_depth, &s->prep);
+    if (s->denoiser)
+        err = hs_ref_denoiser_run(s->denoiser, p, &s->state, in, &s->prev_depth, &s->prep);
+    if (err)
+        return err;
     hs_ref_reproject(p, &s->state, &in->motion, &s->prep, &s->history[s->parity], &s->reproj);
     err = run_network(s, in, sharpen ? &s->resolved : image);
     if (err)
@@ -216,6 +236,7 @@ int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,
     if (sharpen)
         hs_ref_finish(p, &s->resolved, image);
     advance(s, f, in);
+    s->past.has_normal = world_normal;
     return 0;
 }
 

@@ -7,8 +7,9 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN_RENDER 16
 
-static const char *const plane_names[HS_PLANE_COUNT] = {"colour",   "depth",    "motion",
-                                                        "reactive", "exposure", "output"};
+static const char *const plane_names[HS_PLANE_COUNT] = {
+    "colour",          "depth",  "motion",    "reactive",     "exposure", "diffuse albedo",
+    "specular albedo", "normal", "roughness", "hit distance", "output"};
 
 static const VkFormat colour_formats[] = {
     VK_FORMAT_R16G16B16A16_SFLOAT,
@@ -37,6 +38,12 @@ static const VkFormat scalar_formats[] = {
     VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT,
 };
 
+static const VkFormat normal_formats[] = {
+    VK_FORMAT_R16G16B16A16_SFLOAT,      VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R8G8B8A8_UNORM,
+    VK_FORMAT_A2B10G10R10_UNORM_PACK32, VK_FORMAT_R16G16B16A16_UNORM,  VK_FORMAT_R8G8B8A8_SNORM,
+    VK_FORMAT_R16G16B16A16_SNORM,
+};
+
 static const struct {
     const VkFormat *list;
     size_t count;
@@ -46,6 +53,11 @@ static const struct {
     [HS_PLANE_MOTION] = {motion_formats, COUNT(motion_formats)},
     [HS_PLANE_REACTIVE] = {scalar_formats, COUNT(scalar_formats)},
     [HS_PLANE_EXPOSURE] = {scalar_formats, COUNT(scalar_formats)},
+    [HS_PLANE_DIFFUSE] = {colour_formats, COUNT(colour_formats)},
+    [HS_PLANE_SPECULAR] = {colour_formats, COUNT(colour_formats)},
+    [HS_PLANE_NORMAL] = {normal_formats, COUNT(normal_formats)},
+    [HS_PLANE_ROUGHNESS] = {scalar_formats, COUNT(scalar_formats)},
+    [HS_PLANE_HIT] = {scalar_formats, COUNT(scalar_formats)},
     [HS_PLANE_OUTPUT] = {colour_formats, COUNT(colour_formats)},
 };
 
@@ -132,6 +144,20 @@ static int check_camera(const struct hs_log *log, const struct hs_camera *camera
     return 0;
 }
 
+static int check_guides(const struct hs_log *log, const struct hs_frame *f)
+{
+    const struct hs_guide_params *g = &f->guide_params;
+    if ((unsigned)g->specular > HS_SPECULAR_METAL_WHITE)
+        return hs_invalid(log, "specular albedo: unknown kind %d", (int)g->specular);
+    if ((unsigned)g->normal_space > HS_NORMAL_VIEW)
+        return hs_invalid(log, "normal: unknown space %d", (int)g->normal_space);
+    if ((unsigned)g->roughness > HS_ROUGHNESS_SMOOTHNESS)
+        return hs_invalid(log, "roughness: unknown kind %d", (int)g->roughness);
+    if (!(f->firefly_clamp >= 0 && isfinite(f->firefly_clamp)))
+        return hs_invalid(log, "firefly clamp %g is out of range", (double)f->firefly_clamp);
+    return 0;
+}
+
 static int check_values(const struct hs_log *log, const struct hs_frame *f)
 {
     const struct hs_motion_params *m = &f->motion_params;
@@ -165,7 +191,8 @@ static int check_values(const struct hs_log *log, const struct hs_frame *f)
         !(e->pre_exposure >= 0 && isfinite(e->pre_exposure)))
         return hs_invalid(log, "exposure: value %g, scale %g or pre-exposure %g is out of range",
                           (double)e->value, (double)e->scale, (double)e->pre_exposure);
-    return check_camera(log, f->camera);
+    const int err = check_guides(log, f);
+    return err ? err : check_camera(log, f->camera);
 }
 
 int hs_frame_check(const struct hs_stream *s, const struct hs_frame *f, struct hs_recording *rec)
@@ -185,6 +212,8 @@ int hs_frame_check(const struct hs_stream *s, const struct hs_frame *f, struct h
     const uint32_t rw = f->render_width, rh = f->render_height;
     const uint32_t ow = s->params.out_width, oh = s->params.out_height;
     const bool display = f->motion_params.display_resolution;
+    // Planes that nothing reads are not looked at.
+    const bool guides = s->model->guides;
     const struct {
         const struct hs_image *image;
         uint32_t width, height;
@@ -194,6 +223,11 @@ int hs_frame_check(const struct hs_stream *s, const struct hs_frame *f, struct h
         [HS_PLANE_MOTION] = {&f->motion, display ? ow : rw, display ? oh : rh},
         [HS_PLANE_REACTIVE] = {&f->reactive, rw, rh},
         [HS_PLANE_EXPOSURE] = {texture ? &f->exposure.texture : &none, 1, 1},
+        [HS_PLANE_DIFFUSE] = {guides ? &f->diffuse_albedo : &none, rw, rh},
+        [HS_PLANE_SPECULAR] = {guides ? &f->specular_albedo : &none, rw, rh},
+        [HS_PLANE_NORMAL] = {guides ? &f->normal : &none, rw, rh},
+        [HS_PLANE_ROUGHNESS] = {guides ? &f->roughness : &none, rw, rh},
+        [HS_PLANE_HIT] = {guides ? &f->hit_distance : &none, rw, rh},
         [HS_PLANE_OUTPUT] = {&f->output, ow, oh},
     };
     for (int i = 0; !err && i < HS_PLANE_COUNT; i++)

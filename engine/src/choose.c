@@ -8,6 +8,8 @@
 
 #define PATH_MAX_BYTES 1024
 #define ORDER_MAX 3
+/** For noisy frames, with a network that reads guides. */
+#define HS_CHOICE_RAY "ray"
 
 struct search {
     const struct hs_log *log;
@@ -90,7 +92,7 @@ static int read_named(const struct hs_log *log, const char *file, const char *pr
 /** Presets with weights in the order in which they are tried. False: no such preset. */
 static bool order_of(const char *preset, bool thorough, const char *order[ORDER_MAX])
 {
-    static const char *const known[] = {"quality", "best"};
+    static const char *const known[] = {"quality", "best", HS_CHOICE_RAY};
     int count = 0;
     if (!preset) {
         if (thorough)
@@ -102,7 +104,15 @@ static bool order_of(const char *preset, bool thorough, const char *order[ORDER_
             order[count++] = known[i];
     }
     order[count] = NULL;
-    return count > 0 || !strcmp(preset, HS_CHOICE_PLAIN);
+    return count > 0 || !strcmp(preset, HS_CHOICE_PLAIN) || !strcmp(preset, HS_CHOICE_GUIDED);
+}
+
+const char *hs_choose_plain(const struct hs_model_params *params)
+{
+    const char *preset = params->preset;
+    const bool guided =
+        preset && (!strcmp(preset, HS_CHOICE_RAY) || !strcmp(preset, HS_CHOICE_GUIDED));
+    return guided && !params->file ? HS_CHOICE_GUIDED : HS_CHOICE_PLAIN;
 }
 
 int hs_choose(const struct hs_log *log, const struct hs_model_params *params, bool software,
@@ -120,7 +130,7 @@ int hs_choose(const struct hs_log *log, const struct hs_model_params *params, bo
     if (!order_of(preset, params->batch && !software, order)) {
         hs_log_message(log, HS_LOG_ERROR,
                        "no model is called \"%s\"; there are: auto, " HS_CHOICE_PLAIN
-                       ", quality, best, and model files",
+                       ", quality, best, " HS_CHOICE_GUIDED ", " HS_CHOICE_RAY ", and model files",
                        preset);
         return HS_ERR_INVALID;
     }
@@ -134,6 +144,6 @@ int hs_choose(const struct hs_log *log, const struct hs_model_params *params, bo
     // A preset that was asked for by name is missed more than one that might have been there.
     if (search.reasons[0])
         hs_log_message(log, preset ? HS_LOG_WARN : HS_LOG_INFO, "%s; %s takes over", search.reasons,
-                       order[i] ? order[i] : HS_CHOICE_PLAIN);
+                       order[i] ? order[i] : hs_choose_plain(params));
     return 0;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The commands of one frame. Nothing here can fail.
+#include "guides.h"
 #include "stream.h"
 
 #include <stddef.h>
 
 #define TRANSFER VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT
 #define COMPUTE VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT
-#define MAX_BARRIERS (HS_OWN_COUNT + HS_MAX_COPIES + HS_PLANE_COUNT)
+#define MAX_BARRIERS (HS_OWN_COUNT + HS_GUIDE_COUNT + HS_MAX_COPIES + HS_PLANE_COUNT)
 
 /** Barriers that are recorded together. */
 struct barriers {
@@ -135,6 +136,8 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
               VK_ACCESS_2_TRANSFER_WRITE_BIT);
     for (int i = 0; i < HS_OWN_COUNT; i++)
         add_new(&b, &s->own[i]);
+    for (int i = 0; i < HS_GUIDE_COUNT; i++)
+        add_new(&b, &s->guides[i]);
     for (uint32_t i = 0; i < s->copy_count; i++)
         add_new(&b, &s->copies[i].image);
     for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
@@ -347,6 +350,25 @@ static void record_bands(struct hs_stream *s, struct hs_recording *rec, VkComman
     }
 }
 
+/** Takes the noise out of the prepared colour. */
+static void record_guided(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+{
+    const uint32_t x = groups_of(rec->frame->render_width);
+    const uint32_t y = groups_of(rec->frame->render_height);
+    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                        s->model->pipeline_layout, 1, 1, &rec->guide_set, 0, NULL);
+    between_stages(s, cmd);
+    dispatch(s, rec, cmd, HS_STAGE_DEMODULATE, x, y);
+    between_stages(s, cmd);
+    dispatch(s, rec, cmd, HS_STAGE_ACCUMULATE, x, y);
+    for (int i = 0; i < HS_ATROUS_PASSES; i++) {
+        const struct hs_push push = {.band = {i, 0, 0, 0}};
+        between_stages(s, cmd);
+        push_constants(s, cmd, &push);
+        dispatch(s, rec, cmd, HS_STAGE_FILTER, x, y);
+    }
+}
+
 static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
 {
     const bool exposed = !(s->params.flags & HS_STREAM_LDR);
@@ -363,6 +385,8 @@ static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkComma
     }
     dispatch(s, rec, cmd, HS_STAGE_PREPARE, groups_of(rec->frame->render_width),
              groups_of(rec->frame->render_height));
+    if (rec->guides)
+        record_guided(s, rec, cmd);
     record_bands(s, rec, cmd);
     if (rec->finish) {
         between_stages(s, cmd);
@@ -427,6 +451,8 @@ static void forget_contents(struct hs_stream *s)
 {
     for (int i = 0; i < HS_OWN_COUNT; i++)
         s->own[i].ready = false;
+    for (int i = 0; i < HS_GUIDE_COUNT; i++)
+        s->guides[i].ready = false;
     for (uint32_t i = 0; i < s->copy_count; i++)
         s->copies[i].image.ready = false;
     s->state_ready = false;

@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "choose.h"
+#include "guides.h"
 #include "interface.h"
 #include "spirv.h"
 
@@ -15,6 +17,9 @@ static const struct {
     [HS_STAGE_MEASURE] = {"measure", "00_measure"},
     [HS_STAGE_EXPOSE] = {"expose", "05_expose"},
     [HS_STAGE_PREPARE] = {"prepare", "10_prepare"},
+    [HS_STAGE_DEMODULATE] = {"demodulate", "12_demodulate"},
+    [HS_STAGE_ACCUMULATE] = {"accumulate", "14_accumulate"},
+    [HS_STAGE_FILTER] = {"filter", "16_filter"},
     [HS_STAGE_REPROJECT] = {"reproject", "20_reproject"},
     [HS_STAGE_RESOLVE] = {"resolve", "40_resolve"},
     [HS_STAGE_FINISH] = {"finish", "50_finish"},
@@ -38,13 +43,15 @@ VkDescriptorType hs_binding_type(uint32_t binding)
 int hs_model_layout(struct hs_model *model)
 {
     struct hs_device *device = model->device;
-    const VkDescriptorSetLayout sets[] = {model->set_layout, model->network_layout};
+    const VkDescriptorSetLayout second =
+        model->guides ? model->guide_layout : model->network_layout;
+    const VkDescriptorSetLayout sets[] = {model->set_layout, second};
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct hs_push)};
     VkResult r =
         device->vk.CreatePipelineLayout(device->device,
                                         &(VkPipelineLayoutCreateInfo){
                                             .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                            .setLayoutCount = model->network_layout ? 2 : 1,
+                                            .setLayoutCount = second ? 2 : 1,
                                             .pSetLayouts = sets,
                                             .pushConstantRangeCount = 1,
                                             .pPushConstantRanges = &push,
@@ -74,7 +81,9 @@ static int create_layouts(struct hs_model *model)
         NULL, &model->set_layout);
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
-    // With a network, the layout of all pipelines has its set, too.
+    // With a network, or with guides, the layout of all pipelines has their set, too.
+    if (model->guides)
+        return hs_guides_layout(model);
     return model->layers.count ? 0 : hs_model_layout(model);
 }
 
@@ -161,7 +170,8 @@ static int create_all(struct hs_model *model, const struct hs_weights *weights,
     if (!err && weights)
         err = hs_network_create(model, weights);
     for (int i = 0; !err && i < HS_STAGE_COUNT; i++) {
-        if (!model->pipelines[i])
+        const bool guided = i >= HS_STAGE_DEMODULATE && i <= HS_STAGE_FILTER;
+        if (!model->pipelines[i] && (model->guides || !guided))
             err = hs_model_pipeline(model, stages[i].shader, stages[i].name, NULL,
                                     &model->pipelines[i]);
     }
@@ -171,9 +181,10 @@ static int create_all(struct hs_model *model, const struct hs_weights *weights,
     return err;
 }
 
-/** Without weights: `taau`. */
+/** Without weights: the preset `plain`. */
 static int create_model(struct hs_device *device, const struct hs_weights *weights,
-                        const struct hs_model_params *params, struct hs_model **out)
+                        const char *plain, const struct hs_model_params *params,
+                        struct hs_model **out)
 {
     struct hs_model *model = calloc(1, sizeof(*model));
     if (!model) {
@@ -182,7 +193,8 @@ static int create_model(struct hs_device *device, const struct hs_weights *weigh
     }
     model->device = device;
     model->path = HS_PATH_PLAIN;
-    snprintf(model->name, sizeof(model->name), "%s", weights ? weights->preset : HS_CHOICE_PLAIN);
+    model->guides = !weights && !strcmp(plain, HS_CHOICE_GUIDED);
+    snprintf(model->name, sizeof(model->name), "%s", weights ? weights->preset : plain);
     if (params->path == HS_PATH_MATRIX && !weights)
         hs_log_message(&device->log, HS_LOG_INFO,
                        "%s has no matrix stages: it runs on the plain path", model->name);
@@ -208,11 +220,12 @@ int hs_model_load(struct hs_device *device, const struct hs_model_params *params
     if (err)
         return err;
     struct hs_model *model = NULL;
-    err = create_model(device, weights, params, &model);
-    if (err == HS_ERR_UNSUPPORTED && weights && !params->file) {
+    const char *plain = hs_choose_plain(params);
+    err = create_model(device, weights, plain, params, &model);
+    if (err == HS_ERR_UNSUPPORTED && !params->file) {
         // The line above says why.
         hs_weights_destroy(&weights);
-        err = create_model(device, NULL, params, &model);
+        err = create_model(device, NULL, HS_CHOICE_PLAIN, params, &model);
     }
     hs_weights_destroy(&weights);
     if (err)
@@ -233,7 +246,8 @@ void hs_model_describe(const struct hs_model *model, struct hs_model_info *info)
         .memory_bytes = model->arena.bytes,
         .max_ratio = HS_MODEL_RATIO_MAX,
         // Exposure in its two steps and finish are optional; the head is part of resolve.
-        .stage_count = HS_STAGE_COUNT - 3 + (model->layers.count ? model->layers.count - 1 : 0),
+        .stage_count = 3 + (model->layers.count ? model->layers.count - 1 : 0) +
+                       (model->guides ? 2 + HS_ATROUS_PASSES : 0),
     };
 }
 
@@ -248,6 +262,7 @@ void hs_model_destroy(struct hs_model **pointer)
     device->vk.DestroyPipeline(device->device, model->plain_resolve, NULL);
     hs_network_destroy(model);
     device->vk.DestroyPipelineLayout(device->device, model->pipeline_layout, NULL);
+    device->vk.DestroyDescriptorSetLayout(device->device, model->guide_layout, NULL);
     device->vk.DestroyDescriptorSetLayout(device->device, model->set_layout, NULL);
     free(model);
     *pointer = NULL;

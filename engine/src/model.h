@@ -13,6 +13,9 @@ enum hs_stage {
     HS_STAGE_MEASURE,
     HS_STAGE_EXPOSE,
     HS_STAGE_PREPARE,
+    HS_STAGE_DEMODULATE,
+    HS_STAGE_ACCUMULATE,
+    HS_STAGE_FILTER,
     HS_STAGE_REPROJECT,
     HS_STAGE_RESOLVE,
     HS_STAGE_FINISH,
@@ -26,7 +29,9 @@ struct hs_model {
     struct hs_device *device;
     char name[HS_WEIGHTS_NAME_MAX]; ///< Of the preset.
     enum hs_path path;
+    bool guides; ///< `atrous`: reads guides, has the three stages for it and their set.
     VkDescriptorSetLayout set_layout;
+    VkDescriptorSetLayout guide_layout;
     VkPipelineLayout pipeline_layout;
     VkPipeline pipelines[HS_STAGE_COUNT];
     /** Network; a count of 0: there is none. The head's layer has no pipeline, resolve runs it. */
@@ -48,6 +53,9 @@ VkDescriptorType hs_binding_type(uint32_t binding);
 
 /** The layout of all pipelines, from those of the sets. */
 int hs_model_layout(struct hs_model *model);
+
+/** The layout of the guides' set, then that of all pipelines. */
+int hs_guides_layout(struct hs_model *model);
 
 /** `dispatch` gives specialization constants and, on the matrix path, whole subgroups; or NULL. */
 int hs_model_pipeline(struct hs_model *model, const char *shader, const char *name,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static_assert(sizeof(struct hs_frame_params) == 14 * 16, "std140 layout of the parameter block");
+static_assert(sizeof(struct hs_frame_params) == 21 * 16, "std140 layout of the parameter block");
 static_assert(sizeof(struct hs_state) == (2 + HS_MEASURE_GROUPS) * 16, "std430 layout of state");
 
 static float or_one(float value)
@@ -106,6 +106,49 @@ static void fill_depth(const struct hs_depth_params *d, struct hs_frame_params *
     p->depth = (struct hs_vec4){(float)a, (float)b, (float)fmin(far_z, 1e30), 0};
 }
 
+/** How view space lies in the world, and what points at pixels; false: not a perspective. */
+static bool fill_view(const struct hs_camera *camera, struct hs_vec4 *view)
+{
+    const double *p = camera->view_to_clip;
+    double to_world[16];
+    if (p[14] != -1 || p[15] != 0 || !invert_affine(camera->world_to_view, to_world))
+        return false;
+    for (int r = 0; r < 3; r++)
+        view[r] = (struct hs_vec4){(float)to_world[4 * r], (float)to_world[4 * r + 1],
+                                   (float)to_world[4 * r + 2], 0};
+    view[3] = (struct hs_vec4){(float)(1 / p[0]), (float)(1 / p[5]), (float)p[2], (float)p[6]};
+    return true;
+}
+
+static int guide_flags(const struct hs_recording *rec)
+{
+    const struct hs_guide_params *g = &rec->frame->guide_params;
+    const struct hs_plane_use *planes = rec->planes;
+    int flags = 0;
+    if (planes[HS_PLANE_DIFFUSE].image)
+        flags |= HS_FRAME_DIFFUSE;
+    if (planes[HS_PLANE_SPECULAR].image) {
+        flags |= HS_FRAME_SPECULAR;
+        if (g->specular != HS_SPECULAR_DIRECTIONAL)
+            flags |= HS_FRAME_SPECULAR_F0;
+    }
+    if (planes[HS_PLANE_NORMAL].image) {
+        flags |= HS_FRAME_NORMAL;
+        flags |= g->normal_space == HS_NORMAL_VIEW ? HS_FRAME_NORMAL_VIEW : 0;
+        flags |= g->normal_unsigned ? HS_FRAME_NORMAL_UNSIGNED : 0;
+        flags |= g->normal_packed ? HS_FRAME_NORMAL_PACKED : 0;
+    }
+    if (planes[HS_PLANE_ROUGHNESS].image)
+        flags |= HS_FRAME_ROUGHNESS;
+    if (g->roughness == HS_ROUGHNESS_ALPHA)
+        flags |= HS_FRAME_ROUGHNESS_ALPHA;
+    if (g->roughness == HS_ROUGHNESS_SMOOTHNESS)
+        flags |= HS_FRAME_ROUGHNESS_SMOOTH;
+    if (planes[HS_PLANE_HIT].image)
+        flags |= HS_FRAME_HIT;
+    return flags;
+}
+
 static void fill_motion(const struct hs_stream *s, const struct hs_recording *rec,
                         struct hs_frame_params *p)
 {
@@ -199,6 +242,20 @@ void hs_params_fill(const struct hs_stream *s, struct hs_recording *rec)
     if (!rec->reset && f->camera && s->prev_has_camera &&
         reprojection(f->camera, &s->prev_camera, p->reproject))
         p->prev_size.z |= HS_FRAME_CAMERA;
+    p->depth.w = f->firefly_clamp;
+    if (rec->guides) {
+        p->prev_size.z |= guide_flags(rec);
+        if (f->camera && fill_view(f->camera, p->view))
+            p->prev_size.z |= HS_FRAME_VIEW;
+        rec->world_normal =
+            planes[HS_PLANE_NORMAL].image &&
+            (f->guide_params.normal_space == HS_NORMAL_WORLD || (p->prev_size.z & HS_FRAME_VIEW));
+        if (!rec->reset && rec->world_normal && s->prev_has_normal)
+            p->prev_size.z |= HS_FRAME_PREV_NORMAL;
+        p->origin_guide = origins(&planes[HS_PLANE_DIFFUSE], &planes[HS_PLANE_SPECULAR]);
+        p->origin_guide2 = origins(&planes[HS_PLANE_NORMAL], &planes[HS_PLANE_ROUGHNESS]);
+        p->origin_guide3 = origins(&planes[HS_PLANE_HIT], &(struct hs_plane_use){0});
+    }
     // Automatic exposure measures every other frame, and the first after a reset.
     rec->measure =
         (flags & HS_FRAME_EXPOSURE_AUTO) && !(flags & HS_FRAME_LDR) && p->prev_size.w % 2 == 0;

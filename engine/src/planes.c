@@ -132,6 +132,8 @@ int hs_planes_choose(struct hs_stream *s, struct hs_recording *rec)
     const VkFormat colour = rec->frame->colour.format;
     rec->wide = colour == VK_FORMAT_R32G32B32A32_SFLOAT || colour == VK_FORMAT_R16G16B16A16_UNORM;
     rec->finish = rec->frame->sharpness > 0;
+    if (!err)
+        err = hs_guides_choose(s, rec);
     if (!err && rec->wide)
         err = make_lazy(s, HS_OWN_PREP_COLOUR_WIDE, "prepared colour, 32 bit",
                         s->params.max_render_width, s->params.max_render_height);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Descriptor sets, immutable per combination of lent views and history parity.
+#include "guides.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -8,14 +9,13 @@
 static const enum hs_plane input_planes[] = {HS_PLANE_COLOUR, HS_PLANE_DEPTH, HS_PLANE_MOTION,
                                              HS_PLANE_REACTIVE, HS_PLANE_EXPOSURE};
 
-static VkImageView plane_view(const struct hs_plane_use *use)
+VkDescriptorImageInfo hs_plane_info(const struct hs_plane_use *use, enum hs_plane plane)
 {
-    return use->copy ? use->copy->view : use->image->view;
-}
-
-static VkImageLayout plane_layout(const struct hs_plane_use *use, enum hs_plane plane)
-{
-    return use->copy || plane == HS_PLANE_OUTPUT ? VK_IMAGE_LAYOUT_GENERAL : use->image->layout;
+    return (VkDescriptorImageInfo){
+        .imageView = use->copy ? use->copy->view : use->image->view,
+        .imageLayout =
+            use->copy || plane == HS_PLANE_OUTPUT ? VK_IMAGE_LAYOUT_GENERAL : use->image->layout,
+    };
 }
 
 static void make_key(const struct hs_stream *s, const struct hs_recording *rec,
@@ -25,12 +25,32 @@ static void make_key(const struct hs_stream *s, const struct hs_recording *rec,
     for (int i = 0; i < HS_PLANE_COUNT; i++) {
         if (!rec->planes[i].image)
             continue;
-        key->views[i] = (uint64_t)plane_view(&rec->planes[i]);
-        key->layouts[i] = plane_layout(&rec->planes[i], (enum hs_plane)i);
+        const VkDescriptorImageInfo info = hs_plane_info(&rec->planes[i], (enum hs_plane)i);
+        key->views[i] = (uint64_t)info.imageView;
+        key->layouts[i] = info.imageLayout;
     }
     key->parity = s->frames & 1;
     key->wide = rec->wide;
     key->resolved = rec->finish;
+    key->guides = rec->guides;
+}
+
+/** As many sets of one layout as a pool gives to. */
+static VkResult allocate(struct hs_device *device, VkDescriptorPool pool,
+                         VkDescriptorSetLayout layout, VkDescriptorSet made[HS_SETS_PER_POOL])
+{
+    VkDescriptorSetLayout layouts[HS_SETS_PER_POOL];
+    for (int i = 0; i < HS_SETS_PER_POOL; i++)
+        layouts[i] = layout;
+    return device->vk.AllocateDescriptorSets(
+        device->device,
+        &(VkDescriptorSetAllocateInfo){
+            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+            .descriptorPool = pool,
+            .descriptorSetCount = HS_SETS_PER_POOL,
+            .pSetLayouts = layouts,
+        },
+        made);
 }
 
 static int grow(struct hs_stream *s)
@@ -49,8 +69,11 @@ static int grow(struct hs_stream *s)
         return HS_ERR_NOMEM;
     }
     s->sets = sets;
-    const uint32_t images_in = HS_BINDING_OUT_PREP_COLOUR - HS_BINDING_COLOUR;
-    const uint32_t images_out = HS_BINDING_COUNT - HS_BINDING_OUT_PREP_COLOUR;
+    const bool guides = s->model->guides;
+    const uint32_t images_in =
+        HS_BINDING_OUT_PREP_COLOUR - HS_BINDING_COLOUR + (guides ? HS_BINDING_OUT_SIGNAL_A : 0);
+    const uint32_t images_out = HS_BINDING_COUNT - HS_BINDING_OUT_PREP_COLOUR +
+                                (guides ? HS_BINDING_GUIDE_COUNT - HS_BINDING_OUT_SIGNAL_A : 0);
     const VkDescriptorPoolSize sizes[] = {
         {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, HS_SETS_PER_POOL},
         {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, HS_SETS_PER_POOL},
@@ -62,33 +85,24 @@ static int grow(struct hs_stream *s)
         device->vk.CreateDescriptorPool(device->device,
                                         &(VkDescriptorPoolCreateInfo){
                                             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                            .maxSets = HS_SETS_PER_POOL,
+                                            .maxSets = HS_SETS_PER_POOL * (guides ? 2 : 1),
                                             .poolSizeCount = 4,
                                             .pPoolSizes = sizes,
                                         },
                                         NULL, &pool);
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateDescriptorPool");
-    VkDescriptorSetLayout layouts[HS_SETS_PER_POOL];
-    VkDescriptorSet made[HS_SETS_PER_POOL];
-    for (int i = 0; i < HS_SETS_PER_POOL; i++)
-        layouts[i] = s->model->set_layout;
-    r = device->vk.AllocateDescriptorSets(
-        device->device,
-        &(VkDescriptorSetAllocateInfo){
-            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-            .descriptorPool = pool,
-            .descriptorSetCount = HS_SETS_PER_POOL,
-            .pSetLayouts = layouts,
-        },
-        made);
+    VkDescriptorSet made[HS_SETS_PER_POOL], guide_sets[HS_SETS_PER_POOL] = {0};
+    r = allocate(device, pool, s->model->set_layout, made);
+    if (r == VK_SUCCESS && guides)
+        r = allocate(device, pool, s->model->guide_layout, guide_sets);
     if (r != VK_SUCCESS) {
         device->vk.DestroyDescriptorPool(device->device, pool, NULL);
         return hs_device_error(device, r, "vkAllocateDescriptorSets");
     }
     s->pools[s->pool_count++] = pool;
     for (int i = 0; i < HS_SETS_PER_POOL; i++)
-        s->sets[s->set_count++] = (struct hs_set){.set = made[i]};
+        s->sets[s->set_count++] = (struct hs_set){.set = made[i], .guide_set = guide_sets[i]};
     return 0;
 }
 
@@ -110,10 +124,7 @@ static void fill_images(const struct hs_stream *s, const struct hs_recording *re
         const struct hs_plane_use *use = &rec->planes[input_planes[i]];
         info[HS_BINDING_COLOUR + i] = own_info(s, HS_OWN_EMPTY);
         if (use->image)
-            info[HS_BINDING_COLOUR + i] = (VkDescriptorImageInfo){
-                .imageView = plane_view(use),
-                .imageLayout = plane_layout(use, input_planes[i]),
-            };
+            info[HS_BINDING_COLOUR + i] = hs_plane_info(use, input_planes[i]);
     }
     info[HS_BINDING_PREP_COLOUR] = own_info(s, colour);
     info[HS_BINDING_PREP_MOTION] = own_info(s, HS_OWN_PREP_MOTION);
@@ -134,10 +145,7 @@ static void fill_images(const struct hs_stream *s, const struct hs_recording *re
     info[HS_BINDING_OUT_REPROJ_COLOUR] = own_info(s, HS_OWN_REPROJ_COLOUR);
     info[HS_BINDING_OUT_REPROJ_AUX] = own_info(s, HS_OWN_REPROJ_AUX);
     info[HS_BINDING_OUT_RESOLVED] = own_info(s, resolved);
-    info[HS_BINDING_OUTPUT] = (VkDescriptorImageInfo){
-        .imageView = plane_view(&rec->planes[HS_PLANE_OUTPUT]),
-        .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-    };
+    info[HS_BINDING_OUTPUT] = hs_plane_info(&rec->planes[HS_PLANE_OUTPUT], HS_PLANE_OUTPUT);
 }
 
 static void write_set(struct hs_stream *s, const struct hs_recording *rec, struct hs_set *set)
@@ -174,6 +182,7 @@ int hs_sets_find(struct hs_stream *s, struct hs_recording *rec)
             spare = spare ? spare : set;
         } else if (!memcmp(&set->key, &key, sizeof(key))) {
             rec->set = set->set;
+            rec->guide_set = set->guide_set;
             return 0;
         }
     }
@@ -187,7 +196,10 @@ int hs_sets_find(struct hs_stream *s, struct hs_recording *rec)
     spare->key = key;
     spare->used = true;
     write_set(s, rec, spare);
+    if (rec->guides)
+        hs_guides_write(s, rec, spare);
     rec->set = spare->set;
+    rec->guide_set = spare->guide_set;
     return 0;
 }
 

@@ -132,6 +132,7 @@ static void advance(struct hs_stream *s, const struct hs_recording *rec)
     s->prev_render[0] = f->render_width;
     s->prev_render[1] = f->render_height;
     memcpy(s->prev_jitter, f->jitter, sizeof(s->prev_jitter));
+    s->prev_has_normal = rec->world_normal;
     s->prev_has_depth = rec->planes[HS_PLANE_DEPTH].image;
     s->prev_has_camera = f->camera;
     if (f->camera)
@@ -171,7 +172,8 @@ void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
 {
     if (!s || !info)
         return;
-    const bool plain = s->model->layers.count && !s->network;
+    const bool plain =
+        (s->model->layers.count && !s->network) || (s->model->guides && !hs_guides_run(s));
     *info = (struct hs_stream_info){
         .preset = plain ? HS_CHOICE_PLAIN : s->model->name,
         .bands = s->bands.count,
@@ -182,6 +184,10 @@ void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
         *(history ? &info->history_bytes : &info->activation_bytes) += s->own[i].bytes;
     }
     info->activation_bytes += s->network_arena.bytes;
+    for (int i = 0; i < HS_GUIDE_COUNT; i++) {
+        const bool history = i >= HS_GUIDE_SURFACE;
+        *(history ? &info->history_bytes : &info->activation_bytes) += s->guides[i].bytes;
+    }
     for (uint32_t i = 0; i < s->copy_count; i++)
         info->copy_bytes += s->copies[i].arena.bytes;
     for (uint32_t i = 0; i < s->set_count; i++)
@@ -196,6 +202,7 @@ void hs_stream_destroy(struct hs_stream **pointer)
     struct hs_device *device = s->device;
     hs_sets_destroy(s);
     hs_activations_destroy(s);
+    hs_guides_destroy(s);
     hs_timing_destroy(s);
     for (uint32_t i = 0; i < s->copy_count; i++) {
         hs_own_image_destroy(device, &s->copies[i].image);

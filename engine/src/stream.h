@@ -17,6 +17,11 @@ enum hs_plane {
     HS_PLANE_MOTION,
     HS_PLANE_REACTIVE,
     HS_PLANE_EXPOSURE,
+    HS_PLANE_DIFFUSE,
+    HS_PLANE_SPECULAR,
+    HS_PLANE_NORMAL,
+    HS_PLANE_ROUGHNESS,
+    HS_PLANE_HIT,
     HS_PLANE_OUTPUT,
     HS_PLANE_COUNT,
 };
@@ -37,6 +42,18 @@ enum hs_own {
     HS_OWN_PREP_COLOUR_WIDE = HS_OWN_LAZY,
     HS_OWN_RESOLVED,
     HS_OWN_COUNT,
+};
+
+/** Images of the passes that read guides, made at the first frame of a model that has them. */
+enum hs_guide_own {
+    HS_GUIDE_SIGNAL_A,
+    HS_GUIDE_SIGNAL_B,
+    HS_GUIDE_ALBEDO,
+    HS_GUIDE_TRAITS,
+    HS_GUIDE_SURFACE,
+    HS_GUIDE_SIGNAL = HS_GUIDE_SURFACE + 2,
+    HS_GUIDE_MOMENTS = HS_GUIDE_SIGNAL + 2,
+    HS_GUIDE_COUNT = HS_GUIDE_MOMENTS + 2,
 };
 
 /** TRANSFER_SRC: tests read the planes between stages. */
@@ -65,12 +82,13 @@ struct hs_set_key {
     uint32_t parity;
     uint32_t wide;
     uint32_t resolved;
-    uint32_t unused;
+    uint32_t guides;
 };
 
 struct hs_set {
     struct hs_set_key key;
     VkDescriptorSet set;
+    VkDescriptorSet guide_set; ///< Of models that read guides.
     bool used;
 };
 
@@ -110,6 +128,11 @@ struct hs_stream {
     struct hs_bands_params bands_params;
     struct hs_bands bands;
 
+    /** Guides: the passes' images; that making them failed holds up to the next cut. */
+    struct hs_arena guide_arena;
+    struct hs_own_image guides[HS_GUIDE_COUNT];
+    bool guides_failed;
+
     VkDescriptorPool pools[HS_MAX_POOLS];
     uint32_t pool_count;
     struct hs_set *sets;
@@ -131,6 +154,7 @@ struct hs_stream {
     struct hs_camera prev_camera;
     bool prev_has_camera;
     bool prev_has_depth;
+    bool prev_has_normal; ///< In world space.
     bool state_ready;
 };
 
@@ -153,7 +177,10 @@ struct hs_recording {
     bool wide;
     bool finish;
     bool measure;
+    bool guides;       ///< The passes that read guides run.
+    bool world_normal; ///< The frame's normals are in world space, or are brought there.
     VkDescriptorSet set;
+    VkDescriptorSet guide_set;
     struct hs_frame_params params;
     struct hs_timing_slot *timing;
 };
@@ -164,6 +191,18 @@ int hs_frame_check(const struct hs_stream *stream, const struct hs_frame *frame,
 
 /** Chooses direct or copy for every plane and makes what is needed for the first time. */
 int hs_planes_choose(struct hs_stream *stream, struct hs_recording *rec);
+
+/** Makes what the passes that read guides need, once; decides whether they run. */
+int hs_guides_choose(struct hs_stream *stream, struct hs_recording *rec);
+void hs_guides_write(const struct hs_stream *stream, const struct hs_recording *rec,
+                     const struct hs_set *set);
+void hs_guides_destroy(struct hs_stream *stream);
+
+/** Whether the passes that read guides run in frames of this stream. */
+bool hs_guides_run(const struct hs_stream *stream);
+
+/** View and layout with which shaders see a plane of the caller. */
+VkDescriptorImageInfo hs_plane_info(const struct hs_plane_use *use, enum hs_plane plane);
 
 /** Finds or makes the descriptor set of a recording. */
 int hs_sets_find(struct hs_stream *stream, struct hs_recording *rec);

@@ -38,6 +38,8 @@ static void overrides(struct test_rng *rng)
         {"normal.range", "unsigned", "unsigned"},
         {"normal.packed", "true", "1"},
         {"roughness.kind", "smoothness", "smoothness"},
+        {"specular_albedo.kind", "metal_white", "metal_white"},
+        {"specular_albedo.kind", "white", NULL},
         {"jitter.unit", "uv", "uv"},
         {"jitter.sign_y", "-1", "-1"},
         {"color.transfer", "display", "display"},

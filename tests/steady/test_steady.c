@@ -19,14 +19,14 @@ static void write_model(struct test_rng *rng, const struct fx_model_config *conf
     fx_model_file_finish(&file);
 }
 
-/** `file` is a model file or NULL for taau. */
-static void steady_state(const char *file)
+/** `file` is a model file or NULL for the preset. */
+static void steady_state(const char *preset, const char *file)
 {
     struct fixture fx;
     struct fx_planes planes[TEXTURE_SETS];
     shim_reset();
     FX_OPEN(&fx, shim_get_instance_proc_addr, NULL);
-    const struct hs_model_params params = {.preset = file ? NULL : "taau", .file = file};
+    const struct hs_model_params params = {.preset = file ? NULL : preset, .file = file};
     REQUIRE_EQ(hs_model_load(fx.device, &params, &fx.model), 0);
     struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, 0);
     for (int i = 0; i < TEXTURE_SETS; i++)
@@ -81,23 +81,30 @@ static void steady_state(const char *file)
 static void steady_taau(struct test_rng *rng)
 {
     (void)rng;
-    steady_state(NULL);
+    steady_state("taau", NULL);
+}
+
+static void steady_atrous(struct test_rng *rng)
+{
+    (void)rng;
+    steady_state("atrous", NULL);
 }
 
 static void steady_network(struct test_rng *rng)
 {
     char path[64];
     write_model(rng, &fx_model_tiny, path);
-    steady_state(path);
+    steady_state(NULL, path);
     remove(path);
 }
 
 /** Everything that makes objects: model, stream, copies, wide planes, sharpening, timestamps. */
-static int whole_life(struct fixture *fx, const struct fx_planes *planes, const char *file)
+static int whole_life(struct fixture *fx, const struct fx_planes *planes, const char *preset,
+                      const char *file)
 {
     struct hs_model *model = NULL;
     struct hs_stream *stream = NULL;
-    const struct hs_model_params params = {.preset = file ? NULL : "taau", .file = file};
+    const struct hs_model_params params = {.preset = file ? NULL : preset, .file = file};
     int err = hs_model_load(fx->device, &params, &model);
     if (!err)
         err = hs_stream_create(model,
@@ -113,6 +120,7 @@ static int whole_life(struct fixture *fx, const struct fx_planes *planes, const 
         struct hs_frame frame = fx_planes_frame(planes, i);
         frame.colour.flags = frame.motion.flags = frame.output.flags = HS_IMAGE_COPY;
         frame.sharpness = 0.5f;
+        frame.diffuse_albedo = frame.colour;
         err = fx_frame(fx, stream, &frame);
     }
     fx_wait(fx);
@@ -121,7 +129,7 @@ static int whole_life(struct fixture *fx, const struct fx_planes *planes, const 
     return err;
 }
 
-static void fail_everywhere(VkResult result, int code, const char *file)
+static void fail_everywhere(VkResult result, int code, const char *preset, const char *file)
 {
     struct fixture fx;
     struct fx_planes planes;
@@ -129,7 +137,7 @@ static void fail_everywhere(VkResult result, int code, const char *file)
     FX_OPEN(&fx, shim_get_instance_proc_addr, NULL);
     fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
     shim_reset();
-    REQUIRE_EQ(whole_life(&fx, &planes, file), 0);
+    REQUIRE_EQ(whole_life(&fx, &planes, preset, file), 0);
     const int total = shim.creates;
     REQUIRE(total > 40);
     REQUIRE_EQ(shim.live, 0);
@@ -139,14 +147,14 @@ static void fail_everywhere(VkResult result, int code, const char *file)
         shim.fail_at = i;
         shim.fail_with = result;
         fx.last[0] = 0;
-        int err = whole_life(&fx, &planes, file);
+        int err = whole_life(&fx, &planes, preset, file);
         REQUIRE_MSG(err == code, "call %d (%s) gives %d", i, shim.failed, err);
         REQUIRE_MSG(strstr(fx.last, shim.failed), "%s failed, the log says: %s", shim.failed,
                     fx.last);
         REQUIRE_MSG(shim.live == 0, "%s failed and left %d objects", shim.failed, shim.live);
     }
     shim_reset();
-    REQUIRE_EQ(whole_life(&fx, &planes, file), 0);
+    REQUIRE_EQ(whole_life(&fx, &planes, preset, file), 0);
     fx_planes_destroy(&fx, &planes);
     fx_close(&fx);
 }
@@ -158,9 +166,52 @@ static void each_call_fails(struct test_rng *rng)
     static const struct fx_model_config short_one = {"tiny", {16, 16, 16}, {0, 0, 1, 0, 0}, 1};
     char path[64];
     write_model(rng, &short_one, path);
-    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, NULL);
-    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, path);
+    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, "taau", NULL);
+    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, "atrous", NULL);
+    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, NULL, path);
     remove(path);
+}
+
+// Planes that can not be made cost one frame, not one attempt a frame; a cut tries again.
+static void guides_fail_once(struct test_rng *rng)
+{
+    (void)rng;
+    struct fixture fx;
+    struct fx_planes planes;
+    struct hs_stream_info info;
+    shim_reset();
+    FX_OPEN(&fx, shim_get_instance_proc_addr, "atrous");
+    fx.quiet = true;
+    fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
+    struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, 0);
+    struct hs_frame frame = fx_planes_frame(&planes, 0);
+    shim_reset();
+    REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+    const int creates = shim.creates;
+    fx_wait(&fx);
+    hs_stream_destroy(&stream);
+    stream = fx_stream(&fx, 96, 80, 48, 40, 0);
+    shim_reset();
+    shim.fail_at = 5; // The guides' planes come first.
+    shim.fail_with = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    REQUIRE_EQ(fx_frame(&fx, stream, &frame), HS_ERR_NOMEM);
+    hs_stream_describe(stream, &info);
+    REQUIRE_STR(info.preset, "taau");
+    for (int i = 0; i < 3; i++) {
+        shim_reset();
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+        REQUIRE(shim.creates < creates / 2 && (i < 2 || shim.creates == 0));
+    }
+    frame.reset = true;
+    REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+    REQUIRE(shim.creates > creates / 2);
+    hs_stream_describe(stream, &info);
+    REQUIRE_STR(info.preset, "atrous");
+    fx_wait(&fx);
+    hs_stream_destroy(&stream);
+    fx_planes_destroy(&fx, &planes);
+    fx_close(&fx);
+    REQUIRE_EQ(shim.live, 0);
 }
 
 // hs_model_load(), hs_stream_create(), hs_stream_record(), hs_stream_timings(): HS_ERR_DEVICE_LOST.
@@ -198,9 +249,8 @@ static void lost_stays_lost(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"steady taau", steady_taau},
-    {"steady network", steady_network},
-    {"each call fails", each_call_fails},
-    {"lost stays lost", lost_stays_lost},
+    {"steady taau", steady_taau},         {"steady network", steady_network},
+    {"steady atrous", steady_atrous},     {"guides fail once", guides_fail_once},
+    {"each call fails", each_call_fails}, {"lost stays lost", lost_stays_lost},
 };
 TEST_MAIN(cases)

@@ -75,7 +75,7 @@ static void expect(struct hs_model_params params, bool software, const char *pre
     struct hs_weights *weights = NULL;
     memset(&heard, 0, sizeof(heard));
     REQUIRE_EQ(hs_choose(&hearing, &params, software, &weights), 0);
-    const char *got = weights ? weights->preset : "taau";
+    const char *got = weights ? weights->preset : hs_choose_plain(&params);
     REQUIRE_MSG(!strcmp(got, preset), "%s for %s: %s", got, preset, heard.text);
     for (int l = 1; l <= HS_LOG_TRACE; l++)
         REQUIRE_MSG(heard.lines[l] == (l == level), "level %d: %s", l, heard.text);
@@ -116,6 +116,8 @@ static void taau_takes_over(struct test_rng *rng)
     open_folders();
     expect(PARAMS(0), false, "taau", HS_LOG_INFO, "no hs-quality.safetensors in ");
     expect(PARAMS(.preset = "best"), false, "taau", HS_LOG_WARN, "; taau takes over");
+    expect(PARAMS(.preset = "ray"), false, "atrous", HS_LOG_WARN, "; atrous takes over");
+    expect(PARAMS(.preset = "atrous"), false, "atrous", 0, NULL);
     expect(PARAMS(.batch = true), false, "taau", HS_LOG_INFO, "; quality: no hs-quality");
     put(rng, folder, "hs-quality.safetensors", "quality");
     expect(PARAMS(.batch = true), false, "quality", HS_LOG_INFO, "; quality takes over");

@@ -84,6 +84,10 @@ CHANGE(depth_near, f->depth_params.kind = HS_DEPTH_HARDWARE)
 CHANGE(depth_far, (f->depth_params.kind = HS_DEPTH_HARDWARE_INVERTED, f->depth_params.near_z = 2,
                    f->depth_params.far_z = 1))
 CHANGE(depth_scale, f->depth_params.scale = -1)
+CHANGE(specular_kind, f->guide_params.specular = (enum hs_specular_kind)3)
+CHANGE(normal_space, f->guide_params.normal_space = (enum hs_normal_space)2)
+CHANGE(roughness_kind, f->guide_params.roughness = (enum hs_roughness_kind)3)
+CHANGE(firefly, f->firefly_clamp = NAN)
 CHANGE(exposure_mode, f->exposure.mode = (enum hs_exposure_mode)4)
 CHANGE(exposure_value, f->exposure.value = -1)
 CHANGE(exposure_texture, f->exposure.mode = HS_EXPOSURE_TEXTURE)
@@ -118,6 +122,10 @@ static const struct change changes[] = {
     {"depth near", depth_near, HS_ERR_INVALID, "near"},
     {"depth far", depth_far, HS_ERR_INVALID, "far"},
     {"depth scale", depth_scale, HS_ERR_INVALID, "scale"},
+    {"specular kind", specular_kind, HS_ERR_INVALID, "specular"},
+    {"normal space", normal_space, HS_ERR_INVALID, "normal"},
+    {"roughness kind", roughness_kind, HS_ERR_INVALID, "roughness"},
+    {"firefly clamp", firefly, HS_ERR_INVALID, "firefly"},
     {"exposure mode", exposure_mode, HS_ERR_INVALID, "exposure"},
     {"exposure value", exposure_value, HS_ERR_INVALID, "exposure"},
     {"exposure texture", exposure_texture, HS_ERR_INVALID, "texture"},

@@ -138,6 +138,45 @@ struct hs_exposure_params {
     struct hs_image texture;
 };
 
+/** What the specular albedo plane holds. */
+enum hs_specular_kind {
+    /** Reflectance of the lobe at this angle and roughness: what specular radiance divides by. */
+    HS_SPECULAR_DIRECTIONAL = 0,
+    /** Reflectance at normal incidence; the rise towards grazing angles is added to it. */
+    HS_SPECULAR_F0 = 1,
+    /**
+     * As F0 for dielectrics, 1 for metals: their tint counts as radiance and is filtered with it.
+     */
+    HS_SPECULAR_METAL_WHITE = 2,
+};
+
+enum hs_normal_space {
+    HS_NORMAL_WORLD = 0,
+    HS_NORMAL_VIEW = 1, ///< +x right, +y up, +z towards the camera.
+};
+
+enum hs_roughness_kind {
+    HS_ROUGHNESS_PERCEPTUAL = 0, ///< What artists set; its square is alpha.
+    HS_ROUGHNESS_ALPHA = 1,      ///< The microfacet parameter.
+    HS_ROUGHNESS_SMOOTHNESS = 2, ///< 1 - perceptual roughness.
+};
+
+/**
+ * How to read the guides.
+ *
+ * Normals of any length are taken; (0, 0, 0) means that there is none.
+ * Since: 1.
+ */
+struct hs_guide_params {
+    enum hs_specular_kind specular;
+    enum hs_normal_space normal_space;
+    /** Normals are stored as 0..1 for -1..1. */
+    bool normal_unsigned;
+    /** The normal's fourth channel is roughness; a roughness plane goes before it. */
+    bool normal_packed;
+    enum hs_roughness_kind roughness;
+};
+
 /**
  * Camera of one frame, without jitter.
  *
@@ -161,6 +200,17 @@ struct hs_frame {
     struct hs_image motion;
     /** Render size, optional, 0..1: how little history is to be trusted. */
     struct hs_image reactive;
+    /**
+     * Guides, render size, all optional: reflectance of the diffuse and of the specular lobe,
+     * normal, roughness, and length of the reflected ray in units of depth (infinite: it left the
+     * scene; 0: none). `atrous` reads them, other presets leave them alone; see
+     * hs_stream_report().
+     */
+    struct hs_image diffuse_albedo;
+    struct hs_image specular_albedo;
+    struct hs_image normal;
+    struct hs_image roughness;
+    struct hs_image hit_distance;
     /** Required. Output size. */
     struct hs_image output;
 
@@ -171,6 +221,12 @@ struct hs_frame {
     struct hs_motion_params motion_params;
     struct hs_depth_params depth_params;
     struct hs_exposure_params exposure;
+    struct hs_guide_params guide_params;
+    /**
+     * Greatest luminance of a pixel of the working picture (colour times exposure); what is above
+     * is scaled down to it. Against fireflies; it takes light away. 0: off.
+     */
+    float firefly_clamp;
     /** NULL: no camera. Needed in two frames in a row to move unwritten pixels. */
     const struct hs_camera *camera;
     /** Sharpening of the output, 0 (off) to 1. History is not sharpened. */

@@ -26,7 +26,10 @@ enum hs_path {
 
 /** Arguments of hs_model_load(). */
 struct hs_model_params {
-    /** `taau`, `quality` or `best`; what `file` must hold. NULL or "auto": see hs_model_load(). */
+    /**
+     * `taau`, `quality`, `best`, `atrous` or `ray`; what `file` must hold. NULL or "auto": see
+     * hs_model_load().
+     */
     const char *preset;
     /** Wanted path. One that the device or the model does not have falls back with a log line. */
     enum hs_path path;
@@ -56,6 +59,9 @@ struct hs_model_info {
  * `taau` is weight-free temporal accumulation upscaling: jitter-aware reconstruction of the
  * current samples, reprojected history, rectification, blend by confidence. `quality` and `best`
  * add a network that steers all of these; "auto" is `best` for `batch` on a GPU, else `quality`.
+ * `atrous` is for noisy path-traced frames: it takes the noise out at render size, by means of the
+ * guides that a frame has, and then does what `taau` does. `ray` is the same job for a network;
+ * while there are no weights for it, `atrous` takes over.
  *
  * Weights are in files hs-PRESET.safetensors. They are looked up where models are installed and
  * where this library was built, or, if the environment variable HINDSIGHT_MODELS is set, only in

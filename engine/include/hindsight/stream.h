@@ -47,7 +47,10 @@ struct hs_stream_params {
 
 /** What a stream holds. */
 struct hs_stream_info {
-    /** The preset that runs; "taau" where that took over. Lives as long as the model. */
+    /**
+     * The preset that runs; "taau" where that took over, for the whole stream or up to a cut. Lives
+     * as long as the model.
+     */
     const char *preset;
     /** Device memory of intermediate planes. */
     uint64_t activation_bytes;
@@ -62,6 +65,23 @@ struct hs_stream_info {
     /** Frames recorded so far. */
     uint64_t frames;
 };
+
+/** What a stream makes of one plane of a frame. */
+struct hs_plane_report {
+    /** Name of the plane, for example "diffuse albedo". Static. */
+    const char *plane;
+    /** It describes surfaces; frames of few renderers have it. */
+    bool guide;
+    /** The stream's preset can use such a plane. */
+    bool wanted;
+    /** The frame has one. */
+    bool present;
+    /** What is lost without it, for people; NULL unless it is wanted and absent. Static. */
+    const char *without;
+};
+
+/** Planes that are reported on: colour's companions. */
+#define HS_REPORT_PLANES 9
 
 /** GPU time of one stage. */
 struct hs_stage_time {
@@ -101,7 +121,9 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
  * HS_OUTPUT_ACCESS. Frames of one stream order themselves against each other on one queue, so
  * any number may be recorded or queued ahead.
  * Thread: one at a time per stream.
- * Cost: allocates only when a combination of views, layouts or a plane's fallback is first met.
+ * Cost: allocates only when a combination of views, layouts or a plane's fallback is first met,
+ * and, for `atrous`, the planes of its passes at the first frame. If those can not be made, that
+ * frame is refused and `taau` takes over for the ones after it, up to the next cut.
  * Errors: HS_ERR_INVALID a required plane is missing, a size, rectangle, ratio, layout or value is
  * out of range; HS_ERR_UNSUPPORTED a format is not accepted for its plane, or planes
  * went through copies in more than 24 combinations of plane and format; HS_ERR_NOMEM;
@@ -109,6 +131,20 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
  * Since: 1.
  */
 int hs_stream_record(struct hs_stream *stream, const struct hs_frame *frame, VkCommandBuffer cmd);
+
+/**
+ * Tells which planes of a frame a stream would use, and what the lack of the others costs: depth,
+ * motion, reactive, diffuse albedo, specular albedo, normal, roughness, hit distance, camera.
+ *
+ * `rows` has room for HS_REPORT_PLANES, all of which are filled. The frame is not checked.
+ *
+ * Thread: one at a time per stream.
+ * Cost: records nothing.
+ * Errors: HS_ERR_INVALID an argument is missing.
+ * Since: 1.
+ */
+int hs_stream_report(const struct hs_stream *stream, const struct hs_frame *frame,
+                     struct hs_plane_report *rows);
 
 /**
  * Drops cached descriptors of a view, or of all views for VK_NULL_HANDLE. To be called before a

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// What the passes that read guides need, and what a frame's planes are good for.
+#include "guides.h"
+
+#include "stream.h"
+
+#define IMAGES_IN (HS_BINDING_OUT_PREP_COLOUR - HS_BINDING_COLOUR + HS_BINDING_OUT_SIGNAL_A)
+#define IMAGES_OUT                                                            \
+    (HS_BINDING_COUNT - HS_BINDING_OUT_PREP_COLOUR + HS_BINDING_GUIDE_COUNT - \
+     HS_BINDING_OUT_SIGNAL_A)
+
+static VkDescriptorType binding_type(uint32_t binding)
+{
+    return binding < HS_BINDING_OUT_SIGNAL_A ? VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE
+                                             : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+}
+
+int hs_guides_layout(struct hs_model *model)
+{
+    struct hs_device *device = model->device;
+    VkDescriptorSetLayoutBinding bindings[HS_BINDING_GUIDE_COUNT];
+    if (device->limits.maxPerStageDescriptorSampledImages < IMAGES_IN ||
+        device->limits.maxPerStageDescriptorStorageImages < IMAGES_OUT) {
+        hs_log_message(&device->log, HS_LOG_WARN,
+                       "%s needs %d sampled and %d storage images a stage, %s has %u and %u; taau "
+                       "takes over",
+                       model->name, IMAGES_IN, IMAGES_OUT, device->name,
+                       device->limits.maxPerStageDescriptorSampledImages,
+                       device->limits.maxPerStageDescriptorStorageImages);
+        return HS_ERR_UNSUPPORTED;
+    }
+    for (uint32_t i = 0; i < HS_BINDING_GUIDE_COUNT; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            .binding = i,
+            .descriptorType = binding_type(i),
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        };
+    VkResult r = device->vk.CreateDescriptorSetLayout(
+        device->device,
+        &(VkDescriptorSetLayoutCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+            .bindingCount = HS_BINDING_GUIDE_COUNT,
+            .pBindings = bindings,
+        },
+        NULL, &model->guide_layout);
+    if (r != VK_SUCCESS)
+        return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
+    return hs_model_layout(model);
+}
+
+static int create_images(struct hs_stream *s)
+{
+    const uint32_t w = s->params.max_render_width, h = s->params.max_render_height;
+    const VkFormat rgba = VK_FORMAT_R16G16B16A16_SFLOAT;
+    static const char *const names[HS_GUIDE_COUNT] = {
+        "signal A",  "signal B",         "albedo",           "traits",    "surface 0",
+        "surface 1", "history signal 0", "history signal 1", "moments 0", "moments 1"};
+    struct hs_image_plan plan[HS_GUIDE_COUNT];
+    for (int i = 0; i < HS_GUIDE_COUNT; i++)
+        plan[i] = (struct hs_image_plan){
+            .image = &s->guides[i],
+            .name = names[i],
+            .format = i == HS_GUIDE_TRAITS ? VK_FORMAT_R16G16_SFLOAT : rgba,
+            .width = w,
+            .height = h,
+            .usage = HS_OWN_USAGE,
+        };
+    return hs_arena_create(s->device,
+                           &(struct hs_arena_plan){.images = plan, .image_count = HS_GUIDE_COUNT},
+                           &s->guide_arena);
+}
+
+bool hs_guides_run(const struct hs_stream *s)
+{
+    return s->model->guides && !s->guides_failed;
+}
+
+int hs_guides_choose(struct hs_stream *s, struct hs_recording *rec)
+{
+    if (!s->model->guides)
+        return 0;
+    // A cut tries again: it makes everything anew.
+    if (!s->guide_arena.memory && (!s->guides_failed || rec->frame->reset)) {
+        const int err = create_images(s);
+        s->guides_failed = err;
+        if (err) {
+            hs_log_message(&s->device->log, HS_LOG_INFO,
+                           "the planes of %s can not be made: frames go through taau up to the "
+                           "next cut",
+                           s->model->name);
+            return err;
+        }
+    }
+    rec->guides = !s->guides_failed;
+    for (int i = HS_PLANE_DIFFUSE; !rec->guides && i <= HS_PLANE_HIT; i++)
+        rec->planes[i] = (struct hs_plane_use){0};
+    return 0;
+}
+
+void hs_guides_write(const struct hs_stream *s, const struct hs_recording *rec,
+                     const struct hs_set *set)
+{
+    const int now = (int)set->key.parity, before = !set->key.parity;
+    const int own[HS_BINDING_GUIDE_COUNT] = {
+        [HS_BINDING_SIGNAL_A] = HS_GUIDE_SIGNAL_A,
+        [HS_BINDING_SIGNAL_B] = HS_GUIDE_SIGNAL_B,
+        [HS_BINDING_ALBEDO] = HS_GUIDE_ALBEDO,
+        [HS_BINDING_TRAITS] = HS_GUIDE_TRAITS,
+        [HS_BINDING_SURFACE] = HS_GUIDE_SURFACE + now,
+        [HS_BINDING_PREV_SURFACE] = HS_GUIDE_SURFACE + before,
+        [HS_BINDING_PREV_SIGNAL] = HS_GUIDE_SIGNAL + before,
+        [HS_BINDING_PREV_MOMENTS] = HS_GUIDE_MOMENTS + before,
+        [HS_BINDING_OUT_SIGNAL_A] = HS_GUIDE_SIGNAL_A,
+        [HS_BINDING_OUT_SIGNAL_B] = HS_GUIDE_SIGNAL_B,
+        [HS_BINDING_OUT_ALBEDO] = HS_GUIDE_ALBEDO,
+        [HS_BINDING_OUT_TRAITS] = HS_GUIDE_TRAITS,
+        [HS_BINDING_OUT_SURFACE] = HS_GUIDE_SURFACE + now,
+        [HS_BINDING_OUT_HISTORY_SIGNAL] = HS_GUIDE_SIGNAL + now,
+        [HS_BINDING_OUT_MOMENTS] = HS_GUIDE_MOMENTS + now,
+    };
+    VkDescriptorImageInfo images[HS_BINDING_GUIDE_COUNT];
+    VkWriteDescriptorSet writes[HS_BINDING_GUIDE_COUNT];
+    for (uint32_t i = 0; i < HS_BINDING_GUIDE_COUNT; i++) {
+        const struct hs_plane_use *use =
+            i <= HS_BINDING_HIT ? &rec->planes[HS_PLANE_DIFFUSE + i] : NULL;
+        if (use && use->image)
+            images[i] = hs_plane_info(use, (enum hs_plane)(HS_PLANE_DIFFUSE + i));
+        else
+            images[i] = (VkDescriptorImageInfo){
+                .imageView = use ? s->own[HS_OWN_EMPTY].view : s->guides[own[i]].view,
+                .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+            };
+        writes[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = set->guide_set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = binding_type(i),
+            .pImageInfo = &images[i],
+        };
+    }
+    s->device->vk.UpdateDescriptorSets(s->device->device, HS_BINDING_GUIDE_COUNT, writes, 0, NULL);
+}
+
+void hs_guides_destroy(struct hs_stream *s)
+{
+    for (int i = 0; i < HS_GUIDE_COUNT; i++)
+        hs_own_image_destroy(s->device, &s->guides[i]);
+    hs_arena_destroy(s->device, &s->guide_arena);
+}
+
+int hs_stream_report(const struct hs_stream *s, const struct hs_frame *f,
+                     struct hs_plane_report *rows)
+{
+    if (!s || !f || !rows)
+        return HS_ERR_INVALID;
+    const bool guided = hs_guides_run(s), packed = f->normal.view && f->guide_params.normal_packed;
+    const struct hs_plane_report all[HS_REPORT_PLANES] = {
+        {"depth", false, true, f->depth.view,
+         guided ? "hidden points are told by colour only, noise is filtered across edges"
+                : "no disocclusion test, no dilation of motion"},
+        {"motion", false, true, f->motion.view,
+         "motion comes from the camera where there is one, else nothing is taken to move"},
+        {"reactive", false, true, f->reactive.view, "what moves without vectors may leave trails"},
+        {"diffuse albedo", true, guided, f->diffuse_albedo.view,
+         "textures are filtered with the noise and lose detail"},
+        {"specular albedo", true, guided, f->specular_albedo.view,
+         "metals and gloss keep noise in their textures, reflections move with surfaces"},
+        {"normal", true, guided, f->normal.view, "light is filtered across creases and bumps"},
+        {"roughness", true, guided, f->roughness.view || packed,
+         "all surfaces count as rough: reflections are filtered across materials"},
+        {"hit distance", true, guided, f->hit_distance.view,
+         "reflections are followed as if they lay on their surface"},
+        {"camera", false, true, f->camera,
+         "unwritten motion has no history; reflections as without hit "
+         "distance"},
+    };
+    for (int i = 0; i < HS_REPORT_PLANES; i++) {
+        rows[i] = all[i];
+        if (!rows[i].wanted || rows[i].present)
+            rows[i].without = NULL;
+    }
+    return 0;
+}
