@@ -172,7 +172,7 @@ static void normalise(struct probe_report *r)
     }
 }
 
-/** The declared preset with what differs, or another one whose vectors are those that were found. */
+/** The declared preset with what differs, or another one whose vectors are the ones found. */
 static void name_preset(struct probe_report *r)
 {
     const char *declared = r->clip.convention->preset;

@@ -230,23 +230,24 @@ static double find_doubt(const struct probe_search *s, int chosen)
     return most;
 }
 
-/** Tries an unusual reading near the best one. Gives 1 if it takes its place. */
-static int try_unusual(struct probe_search *s, const struct hsio_motion_convention *m, int *best)
+/** Adds an unusual reading near the best one. Gives its index. */
+static int add_unusual(struct probe_search *s, const struct hsio_motion_convention *m, int best)
 {
     const int index = add(s, m, false);
+
+    if (index >= 0 && index != best)
+        s->candidates[index].part = true;
+    return index;
+}
+
+/** Whether it is so much better that it takes the best one's place. */
+static bool is_far_better(const struct probe_search *s, int index, int best)
+{
     double z, loss;
 
-    if (index < 0)
-        return index;
-    if (index == *best)
-        return 0;
-    probe_versus(s, index, *best, &z, &loss);
-    s->candidates[index].part = true;
-    if (!probe_told_apart(z, loss) || loss < LOSS_UNUSUAL ||
-        s->candidates[index].error >= s->candidates[*best].error)
-        return 0;
-    *best = index;
-    return 1;
+    probe_versus(s, index, best, &z, &loss);
+    return index != best && probe_told_apart(z, loss) && loss > LOSS_UNUSUAL &&
+           s->candidates[index].error < s->candidates[best].error;
 }
 
 /**
@@ -256,27 +257,33 @@ static int try_unusual(struct probe_search *s, const struct hsio_motion_conventi
 static int find_unusual(struct probe_search *s, int *best, double *factor)
 {
     static const float factors[] = {0.25f, 1 / 3.f, 0.5f, 2 / 3.f, 0.8f, 1.25f, 1.5f, 2, 3, 4};
-    struct hsio_motion_convention base = s->candidates[*best].motion, square = base;
-    int changed = 0;
+    struct hsio_motion_convention m = s->candidates[*best].motion;
+    int chosen = *best, index = *best;
 
-    *factor = 1;
-    if (base.unit != HSIO_UNIT_PX) {
-        square.scale_y *= (float)s->clip->width / (float)s->clip->height;
-        changed = try_unusual(s, &square, best);
-        base = s->candidates[*best].motion;
+    if (m.unit != HSIO_UNIT_PX) {
+        m.scale_y *= (float)s->clip->width / (float)s->clip->height;
+        index = add_unusual(s, &m, *best);
+        if (index >= 0 && is_far_better(s, index, *best))
+            *best = chosen = index;
     }
-    for (int i = 0; changed >= 0 && i < (int)(sizeof(factors) / sizeof(factors[0])); i++) {
-        struct hsio_motion_convention m = base;
-        int taken;
-
+    *factor = 1;
+    for (int i = 0; index >= 0 && i < (int)(sizeof(factors) / sizeof(factors[0])); i++) {
+        m = s->candidates[*best].motion;
         m.scale_x *= factors[i];
         m.scale_y *= factors[i];
-        taken = try_unusual(s, &m, best);
-        if (taken > 0)
+        index = add_unusual(s, &m, *best);
+        if (index >= 0 && s->candidates[index].error < s->candidates[chosen].error) {
+            chosen = index;
             *factor = (double)factors[i];
-        changed = taken < 0 ? taken : changed | taken;
+        }
     }
-    return changed < 0 ? changed : 0;
+    if (index < 0)
+        return index;
+    if (is_far_better(s, chosen, *best))
+        *best = chosen;
+    else
+        *factor = 1;
+    return 0;
 }
 
 int probe_motion_search(struct probe_search *s, struct probe_motion *m)

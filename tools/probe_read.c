@@ -207,7 +207,7 @@ static void sharpen(const struct probe_clip *clip, float *sums, float *features)
     }
 }
 
-/** Which end of the stored depths is near, as far as it can be said before anything else is known. */
+/** Which end of the depths is near, as far as it can be said before anything else is known. */
 static bool far_is_larger(const struct probe_clip *clip, const struct probe_frame *f)
 {
     return clip->convention->depth.kind != HSIO_DEPTH_HARDWARE_INVERTED ||
@@ -215,8 +215,8 @@ static bool far_is_larger(const struct probe_clip *clip, const struct probe_fram
 }
 
 /**
- * The vector of the nearest pixel around, for each pixel: what can be seen of an edge moves with the
- * surface in front, also in the pixels behind it.
+ * The vector of the nearest pixel around, for each pixel: what can be seen of an edge moves with
+ * the surface in front, also in the pixels behind it.
  */
 static int make_leading(const struct probe_clip *clip, struct probe_frame *f)
 {

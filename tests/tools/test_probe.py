@@ -85,19 +85,21 @@ class Motion(Probe):
         os.mkdir(self.path("in"))
         shutil.copy(os.path.join(common.SAMPLE, "frames.json"), self.path("in"))
         frames = []
-        for n in range(5, 11):
+        for n in range(5, 9):
             pixels, _ = common.read_image(os.path.join(common.SAMPLE, "bridge_%04d.exr" % n))
             frames.append(pixels)
         names = list(common.read_image(os.path.join(common.SAMPLE, "bridge_0005.exr"))[1]
                      .channelnames)
         at = [names.index("ViewLayer." + c) for c in ("Vector.X", "Vector.Y")]
-        for variant in measure_probe.variants()[:24]:
+        variants = [v for v in measure_probe.variants()[:24] if v["unit"] != "ndc"]
+        self.assertEqual(len(variants), 16)
+        for k, variant in enumerate(variants):
             for i, pixels in enumerate(frames, 5):
                 stored = pixels.copy()
                 mv = pixels[..., at] * np.array([1, -1], np.float32)
                 stored[..., at] = measure_probe.encode(mv, variant, *common.SAMPLE_SIZE)
                 common.write_exr(self.path("in", "f.%04d.exr" % i), stored, names)
-            result = common.run("probe", self.path("in"), "--json", "-", "-n", 6)
+            result = common.run("probe", self.path("in"), "--json", "-")
             self.assertIn(result.returncode, (0, 3))
             got = json.loads(result.stdout)
             with self.subTest(variant=variant, options=got["options"]):
@@ -107,9 +109,9 @@ class Motion(Probe):
                 np.testing.assert_allclose(
                     np.multiply(best["pixels"], sign),
                     measure_probe.factors(variant, *common.SAMPLE_SIZE), rtol=1e-4)
-                # What it prints is what makes it fit.
-                again = common.run("probe", self.path("in"), "-n", 6, *got["options"].split())
-                self.assertEqual(again.returncode, 0, again.stdout)
+                if k % 5 == 0:  # What it prints is what makes it fit.
+                    again = common.run("probe", self.path("in"), *got["options"].split())
+                    self.assertEqual(again.returncode, 0, again.stdout)
 
     def test_random_clips(self):
         """A few of what measure_probe.py does with many."""
