@@ -34,6 +34,18 @@ const char *hs_shape_text(const uint32_t *shape, uint32_t rank, char text[HS_TEN
     return text;
 }
 
+static bool is_control(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+static bool has_control(const char *text)
+{
+    while (*text && !is_control(*text))
+        text++;
+    return *text;
+}
+
 int hs_file_error(const struct hs_log *log, const char *label, int code, const char *format, ...)
 {
     char text[512];
@@ -41,6 +53,9 @@ int hs_file_error(const struct hs_log *log, const char *label, int code, const c
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    // Words of a damaged file must neither break the line nor reach a terminal as commands.
+    for (char *c = text; *c; c++)
+        *c = is_control(*c) ? '?' : *c;
     hs_log_message(log, HS_LOG_ERROR, "%s: %s", label, text);
     return code;
 }
@@ -129,6 +144,8 @@ static int read_metadata(const struct hs_log *log, const char *label, json_t *me
     {
         if (!json_is_string(value))
             return format_error("__metadata__: %.64s is not a text", key);
+        if (has_control(key) || has_control(json_string_value(value)))
+            return format_error("__metadata__: %.64s has a control character", key);
     }
     return 0;
 }

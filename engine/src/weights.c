@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "weights.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "choose.h"
 #include "tensors.h"
 #include "topology.h"
+
+#define PRESET_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 /** `best` has a tenth of this. */
 #define FILE_MAX (64 << 20)
@@ -43,6 +47,34 @@ static int check_text(const struct reader *r, const char *key, const char *expec
 #define NUMBER_TEXT_(x) #x
 #define NUMBER_TEXT(x) NUMBER_TEXT_(x)
 
+/** A network must not pass for what has none. */
+static bool is_taken(const char *preset)
+{
+    static const char *const taken[] = {HS_CHOICE_PLAIN, HS_CHOICE_GUIDED, "auto", "nearest",
+                                        "bicubic"};
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        if (!strcmp(preset, taken[i]))
+            return true;
+    }
+    return false;
+}
+
+static int check_preset(const struct reader *r)
+{
+    const char *preset = json_string_value(json_object_get(r->tensors.metadata, "preset"));
+    const size_t length = preset ? strlen(preset) : 0;
+    if (length < 1 || length >= sizeof(r->weights->preset) ||
+        strspn(preset, PRESET_LETTERS) != length)
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                             "preset is \"%.64s\", expected 1 to %zu letters, digits, - or _",
+                             preset ? preset : "", sizeof(r->weights->preset) - 1);
+    if (is_taken(preset))
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                             "preset is \"%s\", the name of something without weights", preset);
+    memcpy(r->weights->preset, preset, length + 1);
+    return 0;
+}
+
 static int check_metadata(const struct reader *r)
 {
     static const struct {
@@ -61,14 +93,7 @@ static int check_metadata(const struct reader *r)
         if (err)
             return err;
     }
-    const char *preset = json_string_value(json_object_get(r->tensors.metadata, "preset"));
-    const size_t length = preset ? strlen(preset) : 0;
-    if (length < 1 || length >= sizeof(r->weights->preset))
-        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
-                             "preset is \"%.64s\", expected a name of 1 to %zu letters",
-                             preset ? preset : "", sizeof(r->weights->preset) - 1);
-    memcpy(r->weights->preset, preset, length + 1);
-    return 0;
+    return check_preset(r);
 }
 
 static size_t aligned(size_t bytes)
@@ -212,8 +237,12 @@ int hs_weights_load(const struct hs_log *log, const char *path, struct hs_weight
     unsigned char *bytes = NULL;
     int err = 0;
     // A pipe could block for ever, a folder can be opened.
-    if (stat(path, &about) || !S_ISREG(about.st_mode))
-        return hs_file_error(log, path, HS_ERR_IO, "no such file");
+    if (stat(path, &about))
+        return hs_file_error(log, path, HS_ERR_IO, "%s",
+                             errno == ENOENT || errno == ENOTDIR ? "no such file"
+                                                                 : "can not be opened");
+    if (!S_ISREG(about.st_mode))
+        return hs_file_error(log, path, HS_ERR_IO, "is no regular file");
     if (about.st_size > FILE_MAX)
         return hs_file_error(log, path, HS_ERR_FORMAT, "has %" PRId64 " bytes, expected at most %d",
                              (int64_t)about.st_size, FILE_MAX);

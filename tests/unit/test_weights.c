@@ -2,6 +2,7 @@
 // Model files, good and damaged: a damaged one gives its code and one line that says what is wrong.
 #include "engine/src/weights.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model_file.h"
@@ -159,6 +160,16 @@ static void wrong_header(struct test_rng *rng)
         {"\"head\":\"27\"", "\"head\":\"28\"", HS_ERR_FORMAT, "head is \"28\""},
         {"\"tiny\"", "\"\"", HS_ERR_FORMAT, "preset is \"\""},
         {"\"tiny\"", "\"a-preset-of-a-long-name\"", HS_ERR_FORMAT, "preset is \"a-preset-of"},
+        {"\"tiny\"", "\"taau\"", HS_ERR_FORMAT, "preset is \"taau\", the name of something"},
+        {"\"tiny\"", "\"auto\"", HS_ERR_FORMAT, "without weights"},
+        {"\"tiny\"", "\"bicubic\"", HS_ERR_FORMAT, "without weights"},
+        {"\"tiny\"", "\"a b\"", HS_ERR_FORMAT, "expected 1 to 15 letters, digits, - or _"},
+        {"\"tiny\"", "\"\xc3\xa9\"", HS_ERR_FORMAT, "expected 1 to 15 letters"},
+        {"\"MIT\"", "\"\\u001b[2J\"", HS_ERR_FORMAT, "licence has a control character"},
+        {"\"MIT\"", "\"\\u007f\"", HS_ERR_FORMAT, "licence has a control character"},
+        {"\"licence\"", "\"a\\nb\"", HS_ERR_FORMAT, "__metadata__: a?b has a control char"},
+        {"\"enter.bias\"", "\"\\u001b[2J\\n\"", HS_ERR_FORMAT, "tensor enter.bias is missing"},
+        {"\"F16\"", "\"\\u001b[2J\"", HS_ERR_FORMAT, "dtype is ?[2J, expected"},
         {"__metadata__", "__meta__", HS_ERR_FORMAT, "tensor __meta__"},
         {"{\"__metadata__\":{", "{\"__metadata__\":[],\"x\":{", HS_ERR_FORMAT, "tensor x"},
         {"{\"__metadata__\"", "[\"__metadata__\"", HS_ERR_FORMAT, "header: "},
@@ -374,15 +385,23 @@ static void files(struct test_rng *rng)
     snprintf(path, sizeof(path), "%s/m.safetensors", folder);
     heard.lines = 0;
     REQUIRE_EQ(hs_weights_load(&hearing, path, &weights), HS_ERR_IO);
+    REQUIRE(strstr(heard.text, "no such file"));
     REQUIRE_EQ(hs_weights_load(&hearing, folder, &weights), HS_ERR_IO);
-    REQUIRE(strstr(heard.text, folder));
+    REQUIRE(strstr(heard.text, folder) && strstr(heard.text, "no regular file"));
+    // Opening it would wait for a writer.
+    REQUIRE_EQ(mkfifo(path, 0600), 0);
+    REQUIRE_EQ(hs_weights_load(&hearing, path, &weights), HS_ERR_IO);
+    REQUIRE(strstr(heard.text, "no regular file") && !remove(path));
+    REQUIRE_EQ(symlink(path, path), 0);
+    REQUIRE_EQ(hs_weights_load(&hearing, path, &weights), HS_ERR_IO);
+    REQUIRE(strstr(heard.text, "can not be opened") && !remove(path));
     FILE *empty = fopen(path, "wb");
     REQUIRE(empty && fclose(empty) == 0);
     REQUIRE_EQ(hs_weights_load(&hearing, path, &weights), HS_ERR_FORMAT);
     REQUIRE_EQ(truncate(path, (off_t)1 << 32), 0);
     REQUIRE_EQ(hs_weights_load(&hearing, path, &weights), HS_ERR_FORMAT);
     REQUIRE_MSG(strstr(heard.text, "has 4294967296 bytes, expected at most"), "%s", heard.text);
-    REQUIRE_EQ(heard.lines, 4);
+    REQUIRE_EQ(heard.lines, 6);
     fx_model_file_write(&file, path);
     REQUIRE_EQ(hs_weights_load(&hearing, path, &weights), 0);
     REQUIRE_EQ(weights->layer_count, 14);
