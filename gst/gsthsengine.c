@@ -3,9 +3,14 @@
 
 #include <string.h>
 
-/** Planes that the engine has a use for. */
-static const enum hsio_plane used[] = {HSIO_PLANE_COLOR, HSIO_PLANE_DEPTH, HSIO_PLANE_MOTION,
-                                       HSIO_PLANE_REACTIVE};
+#include "hsmodel.h"
+
+/** Planes that the engine has a use for, those first that every model has. */
+static const enum hsio_plane used[] = {
+    HSIO_PLANE_COLOR,    HSIO_PLANE_DEPTH,          HSIO_PLANE_MOTION,
+    HSIO_PLANE_REACTIVE, HSIO_PLANE_DIFFUSE_ALBEDO, HSIO_PLANE_SPECULAR_ALBEDO,
+    HSIO_PLANE_NORMAL,   HSIO_PLANE_ROUGHNESS,      HSIO_PLANE_HIT_DISTANCE};
+#define USED_BY_ALL 4
 
 static int fail(struct gst_hs_engine *engine, int error, const char *text)
 {
@@ -245,19 +250,14 @@ static int set_images(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
                       const struct hsio_frame_info *info, const GstHsPlane planes[],
                       struct hs_frame *frame)
 {
-    struct hs_image *const images[] = {
-        &frame->colour,
-        &frame->depth,
-        // A frame that stands in for a missing one does not move.
-        info->held ? NULL : &frame->motion,
-        &frame->reactive,
-    };
-
     for (guint i = 0; i < G_N_ELEMENTS(used); i++) {
         const GstHsPlane *plane = &planes[used[i]];
         GstVulkanImageMemory *memory = plane->buffer ? gst_hs_image_of(plane->buffer) : NULL;
 
-        if (!images[i] || !plane->buffer)
+        struct hs_image *image = hsframe_image(frame, used[i]);
+
+        // A frame that stands in for a missing one does not move.
+        if (!plane->buffer || (info->held && used[i] == HSIO_PLANE_MOTION))
             continue;
         if (memory && memory->device != engine->share->device) {
             hs_log_message(&engine->log->log, HS_LOG_ERROR,
@@ -266,9 +266,9 @@ static int set_images(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
                            gst_hs_plane_name(used[i]));
             return HS_ERR_INVALID;
         }
-        *images[i] = memory ? borrow(engine, memory, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL)
-                            : slot->inputs[used[i]].image;
-        images[i]->layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+        *image = memory ? borrow(engine, memory, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL)
+                        : slot->inputs[used[i]].image;
+        image->layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
     }
     return 0;
 }
@@ -377,8 +377,10 @@ static bool store(const struct gst_hs_target *target, const struct gst_hs_slot *
 
 int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
                       const struct hsframe_options *options, const struct gst_hs_look *look,
-                      const GstHsPlane planes[HSIO_PLANE_COUNT], GstBuffer *out)
+                      const GstHsPlane given[HSIO_PLANE_COUNT], GstBuffer *out)
 {
+    const bool guides = hsmodel_reads_guides(engine->info.preset);
+    GstHsPlane planes[HSIO_PLANE_COUNT];
     struct gst_hs_slot *slot = &engine->slots[engine->next];
     gsize offsets[HSIO_PLANE_COUNT] = {0};
     const bool to_memory = out && !engine->target.format.vulkan;
@@ -389,8 +391,14 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
     int err = hsframe_setup(info, options, (int)engine->params.out_width,
                             (int)engine->params.out_height, &engine->log->log, &camera, &frame);
 
+    if (!err && guides)
+        err = hsframe_check_guides(info, &engine->log->log);
     if (err < 0)
         return err;
+    // What no model of ours looks at is not uploaded, either.
+    memcpy(planes, given, sizeof(planes));
+    for (guint i = USED_BY_ALL; !guides && i < G_N_ELEMENTS(used); i++)
+        planes[used[i]].buffer = NULL;
     gst_vulkan_operation_wait(slot->operation);
     release_inputs(slot);
     gst_hs_views_forget(engine->views, engine->stream);

@@ -94,6 +94,23 @@ class Pipelines(unittest.TestCase):
             self.assertTrue(filecmp.cmp(name, name.replace("out.", "ref."), shallow=False), name)
             self.assertFalse((read(name) == read(name.replace("out.", "taau."))).all(), name)
 
+    def test_guides(self):
+        """Guides reach the model that reads them."""
+        self.command("render", "mirror", "-o", self.path("clip"), "--mode", "path", "--spp", "2",
+                     "--no-reference", "--frames", "2", "--render-size", "64x48", "--device", "cpu",
+                     "-q")
+        source = self.path("clip/frame.%04d.exr")
+        self.launch("hssequencesrc", f"location={source}", "!", "hsupscale", "model=atrous", "!",
+                    "hssequencesink", f"location={self.path('out.%04d.exr')}")
+        self.command("upscale", source, "-o", self.path("ref.####.exr"), "--model", "atrous")
+        self.command("upscale", source, "-o", self.path("less.####.exr"), "--model", "atrous",
+                     "--set", "normal.channels=")
+        names = sorted(glob.glob(self.path("out.*.exr")))
+        self.assertEqual(len(names), 2)
+        for name in names:
+            self.assertTrue(filecmp.cmp(name, name.replace("out.", "ref."), shallow=False), name)
+            self.assertFalse((read(name) == read(name.replace("out.", "less."))).all(), name)
+
     def test_exr_to_png(self):
         source = self.sample(2)
         self.script("exr-to-exr.sh", source, self.path("out.####.png"))

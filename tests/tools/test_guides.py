@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Noisy path-traced frames with guides: atrous, and what happens without guides or weights."""
+import json
+import os
+
+import numpy as np
+
+import common
+
+FRAMES = 3
+
+
+class Guides(common.Case):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.environ.update, HINDSIGHT_MODELS=os.environ["HINDSIGHT_MODELS"])
+
+    def render(self, pattern, out, *options):
+        self.succeed("render", pattern, "-o", self.path(out), "--mode", "path", "--spp", 2,
+                     "--reference-spp", 64, "--frames", FRAMES, "--render-size", "64x48",
+                     "--device", "cpu", "-q", *options)
+
+    def upscale(self, clip, out, *options):
+        """Messages, and the last picture with the name of the model that it says made it."""
+        result = self.succeed("upscale", self.path(clip), "-o", self.path(out), "--device", "cpu",
+                              *options)
+        pixels, spec = common.read_image(self.path(out, "frame.%04d.exr" % (FRAMES - 1)))
+        self.assertTrue(np.isfinite(pixels).all())
+        return result.stderr, pixels[..., :3], spec.get_string_attribute("hindsight:model")
+
+    def score(self, out, clip):
+        means = json.loads(self.succeed("compare", "x=" + self.path(out),
+                                        self.path(clip, "reference"), "--json", "-").stdout)
+        return means["psnr_x"]
+
+    def test_noise_goes(self):
+        self.render("box", "clip")
+        _, _, name = self.upscale("clip", "taau", "--model", "taau")
+        self.assertEqual(name, "taau")
+        text, _, name = self.upscale("clip", "atrous", "--model", "atrous", "--validate")
+        self.assertEqual(name, "atrous")
+        self.assertNotIn("no normal", text)
+        self.assertGreater(self.score("atrous", "clip"), self.score("taau", "clip") + 3)
+
+    def test_ray_falls_back(self):
+        self.render("mirror", "clip", "--no-reference")
+        _, atrous, _ = self.upscale("clip", "atrous", "--model", "atrous")
+        text, ray, name = self.upscale("clip", "ray", "--model", "ray")
+        self.assertEqual(name, "atrous")
+        self.assertEqual(text.count("takes over"), 1, text)
+        self.assertIn("; atrous takes over", text)
+        np.testing.assert_array_equal(atrous, ray)
+
+    def test_guides_may_be_missing(self):
+        self.render("mirror", "clip", "--no-reference")
+        _, whole, _ = self.upscale("clip", "whole", "--model", "atrous")
+        for plane, words in (("diffuse_albedo", "no diffuse albedo: textures"),
+                             ("specular_albedo", "no specular albedo: "),
+                             ("normal", "no normal: light is filtered across"),
+                             ("roughness", "no roughness: "), ("hit_distance", "no hit distance: ")):
+            text, less, _ = self.upscale("clip", plane, "--model", "atrous", "--set",
+                                         plane + ".channels=")
+            self.assertIn(words, text)
+            self.assertGreater(np.abs(less - whole).max(), 1e-3, plane)
+        self.render("mirror", "bare", "--no-reference", "--planes", "colour")
+        text, _, _ = self.upscale("bare", "bare-out", "--model", "atrous")
+        self.assertEqual(text.count("hindsight: no "), 7, text)
+
+    def test_values(self):
+        """What the numbers mean, and the clamp, reach the engine."""
+        self.render("mirror", "clip", "--no-reference")
+        _, whole, _ = self.upscale("clip", "whole", "--model", "atrous")
+        for index, options in enumerate((("--set", "specular_albedo.kind=f0"),
+                                         ("--set", "roughness.kind=smoothness"),
+                                         ("--set", "normal.range=unsigned"),
+                                         ("--firefly-clamp", 0.3))):
+            _, other, _ = self.upscale("clip", "other%d" % index, "--model", "atrous", *options)
+            self.assertGreater(np.abs(other - whole).max(), 1e-3, options)
+
+    def test_other_models_leave_guides_alone(self):
+        self.render("mirror", "clip", "--no-reference")
+        _, whole, _ = self.upscale("clip", "whole", "--model", "taau")
+        _, less, _ = self.upscale("clip", "less", "--model", "taau", "--set", "normal.channels=")
+        np.testing.assert_array_equal(whole, less)
+
+    def test_sizes_fit(self):
+        self.render("mirror", "clip", "--no-reference")
+        self.render("mirror", "small", "--no-reference", "--render-size", "32x24")
+        self.fail_with(1, ["normal: expected 64x48, found 32x24"], "upscale", self.path("clip"),
+                       "-o", self.path("out"), "--model", "atrous", "--plane",
+                       "normal=" + self.path("small", "frame.####.exr"))
+
+
+if __name__ == "__main__":
+    common.main()
