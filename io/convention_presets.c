@@ -123,6 +123,27 @@ static const char *const nss[] = {
     NULL,
 };
 
+static const char *const nrd[] = {
+    "motion.unit=uv",
+    "depth.background=5e5",
+    "normal.packed=1",
+    NULL,
+};
+
+static const char *const arnold[] = {
+    "motion.channels=" RG("motionvector") "|" RG("*.motionvector") "|" XY("motionvector"),
+    "motion.sign_y=-1",
+    "depth.background=1e30",
+    NULL,
+};
+
+static const char *const vray[] = {
+    "motion.channels=" RG("velocity") "|" RG("*.velocity") "|" XY("velocity"),
+    "motion.direction=next",
+    "motion.sign_y=-1",
+    NULL,
+};
+
 const struct hsio_preset hsio_presets[] = {
     {"raw", "planes by their plain names; motion in pixels to the previous frame, linear depth",
      raw},
@@ -134,5 +155,8 @@ const struct hsio_preset hsio_presets[] = {
     {"xess", "dumps for XeSS, pixel motion (from documentation, unverified)", xess},
     {"dlss", "dumps for DLSS and ray reconstruction (from documentation, unverified)", dlss},
     {"nss", "dumps for Arm NSS (from its specification, unverified)", nss},
+    {"nrd", "dumps for NRD, UV motion (from documentation, unverified)", nrd},
+    {"arnold", "Arnold motionvector AOV, either sign (from documentation, unverified)", arnold},
+    {"vray", "V-Ray velocity element, either sign (from documentation, unverified)", vray},
 };
 const int hsio_presets_count = sizeof(hsio_presets) / sizeof(hsio_presets[0]);

@@ -256,6 +256,50 @@ class Others(Probe):
         self.assert_note(self.probe(clip, 0), "albedo goes beyond")
 
 
+class Presets(Probe):
+    # What renderers store for vectors (x, y), previous minus current, pixels, y down, of a picture
+    # of w x h, as their documentation has it.
+    STORED = {
+        "raw": lambda x, y, w, h: (x, y),
+        "blender": lambda x, y, w, h: (x, -y),
+        "unreal": lambda x, y, w, h: (0.5 - x / (2 * w), 0.5 + y / (2 * h)),
+        "unity": lambda x, y, w, h: (-x / w, -y / h),
+        "godot": lambda x, y, w, h: (x / w, y / h),
+        "fsr": lambda x, y, w, h: (2 * x / w, -2 * y / h),
+        "xess": lambda x, y, w, h: (x, y),
+        "dlss": lambda x, y, w, h: (x, y),
+        "nss": lambda x, y, w, h: (x / w, y / h),
+        "nrd": lambda x, y, w, h: (x / w, y / h),
+        "arnold": lambda x, y, w, h: (x, -y),
+    }
+
+    def test_each_fits_what_it_is_for(self):
+        names = [line.split()[0] for line in self.succeed("inspect", "--presets").stdout
+                 .splitlines()]
+        # V-Ray's lead to the next frame, which a plane of the other direction is not made into.
+        self.assertEqual(sorted(self.STORED), sorted(set(names) - {"vray"}))
+        clip = self.clip("clip", "--planes", "colour,motion", pattern="orbit")
+        motion = {frame["motion"]: None for frame in clip.json["frames"]}
+        for path in motion:
+            motion[path] = np.fromfile(os.path.join(clip.folder, path), np.float32)
+        for name, stored in self.STORED.items():
+            for path, vectors in motion.items():
+                v = vectors.reshape(-1, 2).astype(np.float64)
+                np.stack(stored(v[:, 0], v[:, 1], *SIZE), -1).astype(np.float32).tofile(
+                    os.path.join(clip.folder, path))
+            clip.json["convention"] = {"preset": name}
+            clip.save()
+            with self.subTest(preset=name):
+                got = self.probe(clip, 0)
+                self.assertEqual(got["declared"], name)
+                self.assertEqual(got["options"], "--convention " + name)
+                known = got["motion"]["known"]
+                self.assertTrue(known["sign_x"] and known["swap"] and known["scale"], known)
+                np.testing.assert_allclose(
+                    measure_probe.decode(np.stack(stored(v[:, 0], v[:, 1], *SIZE), -1),
+                                         got["motion"]["best"], *SIZE), v, atol=1e-3)
+
+
 class Command(Probe):
     def test_text_and_usage(self):
         text = self.succeed("probe", common.SAMPLE).stdout
