@@ -11,8 +11,8 @@
 #   TRAIN_MINUTES   of training, with its start             SEED            first seed of the clips
 #   TOTAL_MINUTES   of all runs, for the learning rate
 #   RATIOS          e.g. "2" or "2 3 1.5"                   SIZE            of the pictures, pixels
-#   FRAMES          of a clip                               RESUME          checkpoint to go on from,
-#                                                                           or "no": from none
+#   FRAMES          of a clip
+#   RESUME          checkpoint to go on from, or "no"
 #   TEACHER         checkpoint whose picture counts too, for all configs but its own
 #   MODELS          "no": checkpoints only, no model files
 #   TRAIN_OPTIONS   further options of hindsight_training.train
