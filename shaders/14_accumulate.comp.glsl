@@ -4,7 +4,8 @@
 // off. What stands out of its neighbourhood is cut before it enters.
 // Reads: signal, surface, traits, motion, validity, depth [render]; depth, surface, signal and
 // moments of the previous frame [previous render].
-// Writes at render size: signal RGBA16F (rgb; standard deviation of its luminance), moments RGBA16F
+// Writes at render size: signal RGBA16F (rgb; standard deviation of its luminance), twice: for the
+// filter, and as the next history, which is not filtered, or blur would add up; moments RGBA16F
 // (mean luminance, standard deviation of a frame's, length of history in frames).
 // Grid: one thread a render pixel, 8x8. Precision: f32.
 // Reference: hs_ref_accumulate() in engine/ref/ref_accumulate.c.
@@ -23,7 +24,15 @@ HS_GUIDE(prev_surface, HS_BINDING_PREV_SURFACE);
 HS_GUIDE(prev_signal, HS_BINDING_PREV_SIGNAL);
 HS_GUIDE(prev_moments, HS_BINDING_PREV_MOMENTS);
 HS_GUIDE_OUT(out_signal, HS_BINDING_OUT_SIGNAL_B);
+HS_GUIDE_OUT(out_history, HS_BINDING_OUT_HISTORY_SIGNAL);
 HS_GUIDE_OUT(out_moments, HS_BINDING_OUT_MOMENTS);
+
+void store(ivec2 p, vec4 c, vec3 moments)
+{
+    imageStore(out_signal, p, c);
+    imageStore(out_history, p, c);
+    imageStore(out_moments, p, vec4(moments, 0.0));
+}
 
 // Weighted sums over a neighbourhood: of the signal, its squares; the same of its luminance.
 struct sums {
@@ -125,8 +134,7 @@ void main()
     const surface here = read_surface(p);
     vec3 c = texelFetch(signal, p, 0).rgb;
     if (is_background(here.trait)) {
-        imageStore(out_signal, p, vec4(c, 0.0));
-        imageStore(out_moments, p, vec4(luminance(c), 0.0, 1.0, 0.0));
+        store(p, vec4(c, 0.0), vec3(luminance(c), 0.0, 1.0));
         return;
     }
     sums around = sums(vec3(0.0), vec3(0.0), 0.0, 0.0, 0.0);
@@ -162,6 +170,6 @@ void main()
         spread = (1.0 - share) * (old.m.y * old.m.y + share * off * off);
         square = frames < HS_ATROUS_TRUSTED ? max(spread, square) : spread;
     }
-    imageStore(out_signal, p, vec4(min(c, HS_TAAU_MAX), min(sqrt(square / frames), HS_TAAU_MAX)));
-    imageStore(out_moments, p, vec4(mean, min(sqrt(spread), HS_TAAU_MAX), frames, 0.0));
+    store(p, min(vec4(c, sqrt(square / frames)), HS_TAAU_MAX),
+          vec3(mean, min(sqrt(spread), HS_TAAU_MAX), frames));
 }

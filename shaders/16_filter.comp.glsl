@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 // One pass of the edge-stopping wavelet filter: 5x5 taps of a B-spline, 2^pass px apart, each
 // counted by how much it lies on the same surface and by its luminance within the deviation.
-// The first pass writes the next history; the last one brings textures back.
+// The last pass brings textures back.
 // Reads: signal A or B, by the pass's parity, surface, traits, depth, albedo [render].
-// Writes at render size: the other signal RGBA16F; next history RGBA16F; prepared colour.
+// Writes at render size: the other signal RGBA16F; prepared colour.
 // Grid: one thread a render pixel, 8x8. Precision: f32.
 // Reference: hs_ref_filter() in engine/ref/ref_filter.c.
 #extension GL_GOOGLE_include_directive : require
@@ -19,7 +19,6 @@ HS_GUIDE(signal_b, HS_BINDING_SIGNAL_B);
 HS_GUIDE(albedo, HS_BINDING_ALBEDO);
 HS_GUIDE_OUT(out_a, HS_BINDING_OUT_SIGNAL_A);
 HS_GUIDE_OUT(out_b, HS_BINDING_OUT_SIGNAL_B);
-HS_GUIDE_OUT(out_history, HS_BINDING_OUT_HISTORY_SIGNAL);
 HS_OUTPUT(out_colour, HS_BINDING_OUT_PREP_COLOUR);
 
 const float spline[3] = {0.375, 0.25, 0.0625};
@@ -77,8 +76,6 @@ void main()
     vec4 c = at(p);
     if (!background)
         c = filtered(p, here, c);
-    if (push.band.x == 0)
-        imageStore(out_history, p, c);
     if (push.band.x == HS_ATROUS_PASSES - 1) {
         const vec4 by = texelFetch(albedo, p, 0);
         const float top = has(HS_FRAME_LDR) ? 1.0 : HS_TAAU_MAX;

@@ -53,13 +53,13 @@
 #define HS_ATROUS_ROUGHNESS 6.0
 #define HS_ATROUS_HIT 3.0
 // Luminance: deviations of a tap at which it counts 1/e, and what is added to their product.
-#define HS_ATROUS_LUMINANCE 3.0
+#define HS_ATROUS_LUMINANCE 2.0
 #define HS_ATROUS_LUMINANCE_MIN 1e-4
 
 // accumulate: a sample is cut to the mean of its neighbours and so many of their deviations;
 // history is kept within so many; longest history, frames; frames until its own deviation is
 // believed.
-#define HS_ATROUS_FIREFLY 3.0
+#define HS_ATROUS_FIREFLY 8.0
 #define HS_ATROUS_CLAMP 2.0
 #define HS_ATROUS_LENGTH 16.0
 #define HS_ATROUS_TRUSTED 4.0

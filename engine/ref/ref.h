@@ -75,15 +75,15 @@ void hs_ref_prepare(const struct hs_frame_params *p, const struct hs_state *stat
 void hs_ref_demodulate(const struct hs_frame_params *p, const struct hs_ref_inputs *in,
                        const struct hs_ref_prepared *prep, struct hs_ref_guided *out);
 
-/** `signal` and `moments`: 4 channels each, render size. */
+/** `signal` and `moments`, which are the next history: 4 channels each, render size. */
 void hs_ref_accumulate(const struct hs_frame_params *p, const struct hs_state *state,
                        const struct hs_ref_prepared *prep, const struct hs_ref_plane *prev_depth,
                        const struct hs_ref_guided *guided, const struct hs_ref_signal *prev,
                        struct hs_ref_plane *signal, struct hs_ref_plane *moments);
 
 /**
- * One pass of the filter from `in` to `out`; what the first one gives is the next history. The last
- * one puts what it gives, modulated again, into `colour`, the prepared one.
+ * One pass of the filter from `in` to `out`. The last one puts what it gives, modulated again, into
+ * `colour`, the prepared one.
  */
 void hs_ref_filter(const struct hs_frame_params *p, const struct hs_ref_plane *depth,
                    const struct hs_ref_guided *guided, int pass, const struct hs_ref_plane *in,

@@ -78,11 +78,10 @@ int hs_ref_denoiser_run(struct hs_ref_denoiser *d, const struct hs_frame_params 
         return err;
     }
     hs_ref_demodulate(p, in, prep, &w.guided);
-    hs_ref_accumulate(p, state, prep, prev_depth, &w.guided, &d->past, &w.signal[0], &w.moments);
+    hs_ref_accumulate(p, state, prep, prev_depth, &w.guided, &d->past, &w.history, &w.moments);
     for (int i = 0; i < HS_ATROUS_PASSES; i++) {
-        const struct hs_ref_plane *from = i == 1 ? &w.history : &w.signal[i & 1];
-        struct hs_ref_plane *to = i == 0 ? &w.history : &w.signal[~i & 1];
-        hs_ref_filter(p, &prep->depth, &w.guided, i, from, to, &prep->colour);
+        const struct hs_ref_plane *from = i ? &w.signal[i & 1] : &w.history;
+        hs_ref_filter(p, &prep->depth, &w.guided, i, from, &w.signal[~i & 1], &prep->colour);
     }
     // The prepared colour is as wide as before.
     for (int i = 0; i < 4 * p->size.x * p->size.y && !in->wide; i++)

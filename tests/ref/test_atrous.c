@@ -52,7 +52,7 @@ static const struct recipe recipes[] = {
 /** What the passes wrote in a frame. */
 struct passes {
     struct hs_ref_guided guided;
-    struct hs_ref_plane third, fourth; ///< Results of the filter.
+    struct hs_ref_plane third, fourth; ///< Results of passes of the filter.
     struct hs_ref_signal next;
 };
 
@@ -146,16 +146,15 @@ static void compare_passes(const struct hs_ref_inputs *in, const struct gpu_plan
     // Taps of history that are just the same surface, or just not.
     require_planes_near("moments", &got->next.moments, &moments,
                         (struct bound){1e-3f, 4 * HALF_STEP, 0.01f});
+    require_planes_near("history", &got->next.signal, &signal,
+                        (struct bound){1e-3f, 4 * HALF_STEP, 0.01f});
     for (int i = 0; i < HS_ATROUS_PASSES; i++) {
         hs_ref_filter(p, &now->prep.depth, &fed, i, &signal, &next, &prep.colour);
         // Small differences of the deviation move the weights: they grow from pass to pass.
         const struct bound bound = {3e-3f, 4 * HALF_STEP * (float)(i + 1), 0.02f};
-        const struct hs_ref_plane *other = i == 0   ? &got->next.signal
-                                           : i == 2 ? &got->third
-                                           : i == 3 ? &got->fourth
-                                                    : NULL;
+        const struct hs_ref_plane *other = i == 2 ? &got->third : i == 3 ? &got->fourth : NULL;
         if (other)
-            require_planes_near(i ? "filter" : "first filter", other, &next, bound);
+            require_planes_near("filter", other, &next, bound);
         const struct hs_ref_plane swap = signal;
         signal = next;
         next = swap;
