@@ -60,6 +60,17 @@ static void draw_bar(void)
     state.bar = true;
 }
 
+/** Names and words come from files that may be anybody's: no commands to the terminal. */
+static void disarm(char *text)
+{
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+            *text = '?';
+    }
+}
+
 static void print_line(const char *kind, const char *text)
 {
     pthread_mutex_lock(&state.lock);
@@ -78,6 +89,7 @@ static void print_line(const char *kind, const char *text)
         va_start(args, format);                      \
         vsnprintf(text, sizeof(text), format, args); \
         va_end(args);                                \
+        disarm(text);                                \
         print_line(kind, text);                      \
     } while (0)
 
