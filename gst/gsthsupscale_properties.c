@@ -132,7 +132,8 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
     class->get_property = get_property;
     GST_HS_INSTALL(class, PROP_MODEL, string, "model", "Model",
                    "Preset to run: taau (weight-free temporal accumulation), quality or best (with "
-                   "a network), atrous (for noisy path-traced frames with guides); a model file; or auto: quality where its file is found, else taau",
+                   "a network), atrous (for noisy path-traced frames with guides); a model file; "
+                   "or auto: quality where its file is found, else taau",
                    "auto", fixed);
     GST_HS_INSTALL(class, PROP_PATH, enum, "path", "Path",
                    "Arithmetic of the model; one that the device lacks falls back with a log line",

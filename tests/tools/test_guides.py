@@ -57,7 +57,8 @@ class Guides(common.Case):
         for plane, words in (("diffuse_albedo", "no diffuse albedo: textures"),
                              ("specular_albedo", "no specular albedo: "),
                              ("normal", "no normal: light is filtered across"),
-                             ("roughness", "no roughness: "), ("hit_distance", "no hit distance: ")):
+                             ("roughness", "no roughness: "),
+                             ("hit_distance", "no hit distance: ")):
             text, less, _ = self.upscale("clip", plane, "--model", "atrous", "--set",
                                          plane + ".channels=")
             self.assertIn(words, text)
