@@ -37,7 +37,8 @@ class Models(common.Case):
             file.truncate(1000)
         self.fail_with(1, [self.quality, "cut off"], "inspect", self.quality)
         self.fail_with(1, ["gone.safetensors"], "inspect", self.path("gone.safetensors"))
-        result = self.fail_with(1, ["?[31m.safetensors"], "inspect", self.path("\x1b[31m.safetensors"))
+        result = self.fail_with(1, ["?[31m.safetensors"], "inspect",
+                                self.path("\x1b[31m.safetensors"))
         self.assertNotIn("\x1b", result.stderr)
 
     def test_file(self):
