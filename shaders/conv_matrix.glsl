@@ -8,6 +8,7 @@ layout(local_size_x_id = HS_SPEC_LOCAL_X) in;
 layout(constant_id = HS_SPEC_ROWS) const int ROWS = 4;
 layout(constant_id = HS_SPEC_CHUNK) const int CHUNK = 16;
 layout(constant_id = HS_SPEC_SUBGROUPS) const int SUBGROUPS = 4;
+layout(constant_id = HS_SPEC_RESULT_TILES) const int RESULT_TILES = 1;
 
 const int TAPS = KERNEL_X * KERNEL_Y;
 const int COLUMNS = TILE_M + KERNEL_X - 1;
@@ -20,6 +21,10 @@ const int CHUNKS = INPUTS / CHUNK;
 const int PIXEL_PITCH = PARTS | 1;
 const int OUT_TILES = OUTPUTS / TILE_N;
 const int WEIGHTS_UNITS = TAPS * CHUNK * WEIGHTS_PITCH;
+// Results of RESULT_TILES tiles of outputs for a row of a subgroup's pixels go through the memory
+// of the operand, so that threads read and write whole units.
+const int OUT_UNITS = OUTPUTS / PER_UNIT;
+const int RESULT_PITCH = (RESULT_TILES * TILE_N / PER_UNIT) | 1;
 shared uvec4 operand[INPUT_ROWS * COLUMNS * PIXEL_PITCH];
 shared uvec4 chunk_weights[WEIGHTS_UNITS];
 
@@ -64,10 +69,29 @@ void stage_weights(int chunk)
     }
 }
 
+// Of the tiles of outputs from `tile` on: how many units a pixel has in the group; where the units
+// n of the group's pixels are in the operand's memory; and in the output, whose pixels of the row
+// are `step` apart from the first at `at`.
+int group_units(int tile)
+{
+    return min(RESULT_TILES, OUT_TILES - tile) * TILE_N / PER_UNIT;
+}
+
+int result_place(int n, int units)
+{
+    return (int(gl_SubgroupID) * TILE_M + n / units) * RESULT_PITCH + n % units;
+}
+
+int output_place(int n, int units, int tile, int at, int step)
+{
+    return at + n / units * step * OUT_UNITS + tile * TILE_N / PER_UNIT + n % units;
+}
+
 // Matrices stay in main() and their loops unrolled, so that arrays of them stay in registers.
 void main()
 {
-    const int units = OUTPUTS / PER_UNIT, pixel = int(gl_WorkGroupID.z);
+    const int pixel = int(gl_WorkGroupID.z), lane = int(gl_SubgroupInvocationID);
+    const int lanes = int(gl_SubgroupSize), result_at = result_place(0, 1);
     const int step = PIXELS == 4 ? 2 : 1;
     const int bias_at = push.weights.y + pixel * TILE_M * OUTPUTS / 4;
     const int operand_at = int(gl_SubgroupID) * ROWS * STRIDE * COLUMNS * PIXEL_PITCH;
@@ -112,28 +136,42 @@ void main()
             }
         }
 
+        barrier();
         const ivec2 first = step * ivec2(tile.x, tile.y + int(gl_SubgroupID) * ROWS) +
                             ivec2(pixel & 1, pixel >> 1);
         [[unroll]] for (int m = 0; m < ROWS; m++) {
             const int row = ring_row(first.y + step * m, push.ring.z, push.ring.w);
-            const int at = (row * push.size.w + first.x) * units;
+            const int at = (row * push.size.w + first.x) * OUT_UNITS;
             // Rows beyond the band may hold what another layer still reads.
-            if (tile.y + int(gl_SubgroupID) * ROWS + m < push.band.y) {
-                [[unroll]] for (int n = 0; n < OUT_TILES; n++) {
-                    MATRIX_OUT rounded;
-                    if (ADD) {
-                        coopMatLoad(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units,
-                                    ROW_MAJOR);
-                        sums[m * OUT_TILES + n] += MATRIX_SUM(rounded);
-                    }
-                    rounded = MATRIX_OUT(sums[m * OUT_TILES + n]);
-                    if (RELU) {
-                        [[unroll]] for (int e = 0; e < rounded.length(); e++)
-                            rounded[e] = max(rounded[e], float16_t(0.0));
-                    }
-                    coopMatStore(rounded, outputs, at + n * TILE_N / PER_UNIT, step * units,
-                                 ROW_MAJOR);
+            const bool in_band = tile.y + int(gl_SubgroupID) * ROWS + m < push.band.y;
+            [[unroll]] for (int g = 0; g < OUT_TILES; g += RESULT_TILES) {
+                const int units = group_units(g), count = in_band ? TILE_M * units : 0;
+                if (ADD) {
+                    for (int n = lane; n < count; n += lanes)
+                        operand[result_place(n, units)] =
+                            outputs[output_place(n, units, g, at, step)];
+                    subgroupBarrier();
                 }
+                [[unroll]] for (int k = 0; k < RESULT_TILES; k++) {
+                    if (g + k < OUT_TILES) {
+                        const int place = result_at + k * TILE_N / PER_UNIT;
+                        MATRIX_OUT rounded;
+                        if (ADD) {
+                            coopMatLoad(rounded, operand, place, RESULT_PITCH, ROW_MAJOR);
+                            sums[m * OUT_TILES + g + k] += MATRIX_SUM(rounded);
+                        }
+                        rounded = MATRIX_OUT(sums[m * OUT_TILES + g + k]);
+                        if (RELU) {
+                            [[unroll]] for (int e = 0; e < rounded.length(); e++)
+                                rounded[e] = max(rounded[e], float16_t(0.0));
+                        }
+                        coopMatStore(rounded, operand, place, RESULT_PITCH, ROW_MAJOR);
+                    }
+                }
+                subgroupBarrier();
+                for (int n = lane; n < count; n += lanes)
+                    outputs[output_place(n, units, g, at, step)] = operand[result_place(n, units)];
+                subgroupBarrier();
             }
         }
     }

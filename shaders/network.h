@@ -27,9 +27,10 @@
 #define HS_SPEC_ROWS 11      // rows of output pixels of a subgroup
 #define HS_SPEC_CHUNK 12     // input channels in shared memory at a time
 #define HS_SPEC_SUBGROUPS 13 // of a workgroup
+#define HS_SPEC_RESULT_TILES 14 // tiles of outputs that are written at a time
 // Plain path.
-#define HS_SPEC_OUTPUTS_ALL 14 // channels of an output pixel
-#define HS_SPEC_COUNT 15
+#define HS_SPEC_OUTPUTS_ALL 15 // channels of an output pixel
+#define HS_SPEC_COUNT 16
 #define HS_SPEC_LOCAL_X 253
 
 // Features of a token of 2x2 pixels: channel 4 c + s of pixel s = x + 2 y, then those of the token.

@@ -54,12 +54,28 @@ static uint32_t bias_rows(const struct hs_layers *layers, const struct form *f)
     return layers->matrix.m && !f->tokens ? layers->matrix.m : 1;
 }
 
-static uint32_t shared_need(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
+/** Units of shared memory for the operand. */
+static uint32_t operand_units(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
 {
     const uint32_t rows = (SUBGROUPS * rows_of(layers, f) - 1) * f->stride + f->kernel_y;
     const uint32_t columns = layers->matrix.m + f->kernel_x - 1;
+    return rows * columns * ((chunk / 8) | 1);
+}
+
+static uint32_t shared_need(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
+{
     const uint32_t weights = f->kernel_x * f->kernel_y * chunk * weights_pitch(layers, f);
-    return UNIT_BYTES * (rows * columns * ((chunk / 8) | 1) + weights);
+    return UNIT_BYTES * (operand_units(layers, f, chunk) + weights);
+}
+
+/** As many tiles of outputs as find room in the operand's memory, where one always does. */
+static uint32_t result_tiles(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
+{
+    const uint32_t pixels = SUBGROUPS * layers->matrix.m, each = layers->matrix.n / 8;
+    uint32_t tiles = f->outputs / layers->matrix.n;
+    while (tiles > 1 && pixels * ((tiles * each) | 1) > operand_units(layers, f, chunk))
+        tiles--;
+    return tiles;
 }
 
 /** Input channels that are staged at a time; 0: none fits. More than these leave too few
@@ -103,6 +119,8 @@ static void fill_constants(const struct hs_layers *layers, const struct hs_layer
     c[HS_SPEC_ROWS] = rows_of(layers, f);
     c[HS_SPEC_CHUNK] = chunk;
     c[HS_SPEC_SUBGROUPS] = SUBGROUPS;
+    if (layers->matrix.m && chunk)
+        c[HS_SPEC_RESULT_TILES] = result_tiles(layers, f, chunk);
     c[HS_SPEC_OUTPUTS_ALL] = f->outputs * f->slices;
 }
 
