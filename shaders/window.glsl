@@ -102,16 +102,16 @@ bool load_tiles(ivec2 p)
     float alpha = 1.0;
     if (gl_LocalInvocationIndex == 0)
         some_transparent = false;
-    const vec4 own = texelFetch(reproj_colour, moved_place(min(p, params.size.zw - 1)), 0);
-    alpha = min(alpha, own.a);
-    moved = encode(own);
     const ivec2 first = picture_group() * 8;
     const ivec2 from = ivec2(floor(place(first))), to = ivec2(floor(place(first + 7)));
     // The last samples' neighbours, too, where the pixels lie beyond the last sample.
     samples_first = min(from, params.size.xy - 1) - 1;
-    moved_first = ivec2(floor(sample_place(render_clamp(from))));
+    // Beyond the first and last samples pixels go on.
+    moved_first = min(ivec2(floor(sample_place(render_clamp(from)))), first);
     const ivec2 samples = to - samples_first + 3;
-    const ivec2 moved = ivec2(floor(sample_place(render_clamp(to + 1)))) + 2 - moved_first;
+    const ivec2 moved_end =
+        max(ivec2(floor(sample_place(render_clamp(to + 1)))) + 2, first + 8);
+    const ivec2 moved_size = moved_end - moved_first;
     for (int n = int(gl_LocalInvocationIndex); n < samples.x * samples.y; n += 64) {
         const ivec2 t = tile_place(n, samples.x);
         const int i = t.y * SAMPLES_MAX + t.x;
@@ -119,8 +119,8 @@ bool load_tiles(ivec2 p)
         samples_t[i] = encode_straight(texel, samples_s[i]);
         alpha = min(alpha, texel.a);
     }
-    for (int n = int(gl_LocalInvocationIndex); n < moved.x * moved.y; n += 64) {
-        const ivec2 t = tile_place(n, moved.x);
+    for (int n = int(gl_LocalInvocationIndex); n < moved_size.x * moved_size.y; n += 64) {
+        const ivec2 t = tile_place(n, moved_size.x);
         const ivec2 p = clamp(moved_first + t, ivec2(0), params.size.zw - 1);
         const vec4 texel = texelFetch(reproj_colour, moved_place(p), 0);
         const work w = encode(texel);
@@ -131,6 +131,8 @@ bool load_tiles(ivec2 p)
     barrier();
     if (alpha < 1.0)
         some_transparent = true;
+    const ivec2 own = p - moved_first;
+    moved = work(moved_c[own.y * MOVED_MAX + own.x], moved_s[own.y * MOVED_MAX + own.x]);
     const ivec2 inner = to - from + 2;
     for (int n = int(gl_LocalInvocationIndex); n < inner.x * inner.y; n += 64) {
         const ivec2 s = from + tile_place(n, inner.x), t = s - samples_first;
