@@ -11,6 +11,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "taau.glsl"
+#define HS_SHARED_DEPTH
 #include "motion.glsl"
 #include "band.glsl"
 
@@ -143,6 +144,10 @@ void main()
     const bool inside = p.x < params.size.z && p.y < push.band.y;
     vec2 moved;
     float weight = 0.0;
+    if (has(HS_FRAME_DEPTH)) {
+        load_depths(ivec2(gl_WorkGroupID.xy) * 8 + ivec2(0, push.band.x));
+        barrier();
+    }
     const float valid = pixel_motion(min(p, params.size.zw - 1), moved);
     const vec2 at = vec2(p) + 0.5 + moved;
     const bool any = inside && valid > 0.0 && all(greaterThan(at, vec2(0.0))) &&
