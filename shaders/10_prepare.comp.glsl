@@ -3,7 +3,7 @@
 // A frame's planes in canonical form, and how far each pixel's history is to be trusted.
 // Reads: colour, depth, motion, reactive [render], previous depth [previous render].
 // Writes at render size: colour RGBA16F or RGBA32F (working exposure, finite, >= 0), motion RG32F
-// (current to previous, render px), validity R of RG16F (0..1), linear depth R32F.
+// (current to previous, render px), validity R16F (0..1), linear depth R32F.
 // Grid: one thread a render pixel, 8x8. Precision: f32.
 // Reference: hs_ref_prepare() in engine/ref/ref_prepare.c.
 #extension GL_GOOGLE_include_directive : require

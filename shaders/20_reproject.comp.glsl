@@ -3,7 +3,7 @@
 // History brought to this frame's output pixels: a cubic of sixteen taps in the working range, kept
 // within their range, and its weight, which resampling and doubtful pixels reduce.
 // Reads: motion, validity, depth, colour [render], caller's motion if it has output size, history.
-// Writes at output size: colour RGBA16F in this frame's exposure, weight R of RG16F (0: none).
+// Writes at output size: colour RGBA16F in this frame's exposure, weight R16F (0: none).
 // Grid: one thread an output pixel, 8x8. Precision: f32.
 // Where the pixels of a workgroup move alike, they share the history around them: each texel is
 // fetched and encoded once. Elsewhere each pixel fetches its own.

@@ -6,7 +6,7 @@
 // In the variants _f32 and _cm the network's head, computed here from its last activations, bends
 // each of these steps; a head of zeros leaves them as they are.
 // Reads: colour [render], reprojected colour and weight [output], activations of level 0.
-// Writes: next history colour RGBA16F and weight R of RG16F, and the picture in input units to the
+// Writes: next history colour RGBA16F and weight R16F, and the picture in input units to the
 // output rectangle or, when finish follows, to `resolved`.
 // Grid: one thread an output pixel, 8x8. Precision: f32; the head's product as in tokens.glsl.
 // References: hs_ref_resolve() in engine/ref/ref_resolve.c, resolve() in pipeline.py.

@@ -42,7 +42,7 @@ static int create_planes(struct hs_stream *s)
     const uint32_t rw = s->params.max_render_width, rh = s->params.max_render_height;
     const uint32_t ow = s->params.out_width, oh = s->params.out_height;
     const uint32_t moved = s->bands.moved_rows;
-    const VkFormat rgba = VK_FORMAT_R16G16B16A16_SFLOAT, aux = VK_FORMAT_R16G16_SFLOAT;
+    const VkFormat rgba = VK_FORMAT_R16G16B16A16_SFLOAT, aux = VK_FORMAT_R16_SFLOAT;
     const VkImageUsageFlags usage = HS_OWN_USAGE;
     struct hs_own_image *own = s->own;
     const struct hs_image_plan plan[HS_OWN_LAZY] = {

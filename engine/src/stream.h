@@ -61,7 +61,7 @@ enum hs_guide_own {
     (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT)
 
 /** Bytes of a pixel of moved history. */
-#define HS_MOVED_BYTES 12
+#define HS_MOVED_BYTES 10
 
 #define HS_MAX_COPIES 24
 #define HS_MAX_POOLS 64

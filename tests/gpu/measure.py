@@ -28,8 +28,8 @@ import time
 FLOPS = 630e12
 BYTES = 4.3e12
 
-HISTORY = 8 + 4    # colour and weight of a pixel, bytes
-PREPARED = 8 + 8 + 4 + 4  # colour, motion, validity, depth
+HISTORY = 8 + 2    # colour and weight of a pixel, bytes
+PREPARED = 8 + 8 + 2 + 4  # colour, motion, validity, depth
 INPUT = 8 + 4 + 4  # colour, depth, motion as bench makes them
 OUTPUT = 8
 

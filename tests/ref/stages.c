@@ -15,6 +15,10 @@ struct hs_ref_plane gpu_image_read(struct fixture *fx, VkImage image, VkFormat f
     int channels = 0;
     bool half = false;
     switch (format) {
+    case VK_FORMAT_R16_SFLOAT:
+        half = true;
+        channels = 1;
+        break;
     case VK_FORMAT_R16G16_SFLOAT:
         half = true;
         // fall through
@@ -40,6 +44,17 @@ struct hs_ref_plane gpu_image_read(struct fixture *fx, VkImage image, VkFormat f
         plane.texels[i] = half ? hsio_half_to_float(((uint16_t *)bytes)[i]) : ((float *)bytes)[i];
     free(bytes);
     return plane;
+}
+
+/** Weights as the reference keeps them, with a second channel of zeros. */
+static struct hs_ref_plane weights(struct hs_ref_plane one)
+{
+    struct hs_ref_plane two = hs_ref_plane_make(one.width, one.height, 2);
+    REQUIRE(two.texels && one.channels == 1);
+    for (int i = 0; i < one.width * one.height; i++)
+        two.texels[2 * i] = one.texels[i];
+    hs_ref_plane_finish(&one);
+    return two;
 }
 
 static struct hs_ref_plane own(struct fixture *fx, const struct hs_stream *s, int which,
@@ -86,16 +101,16 @@ void gpu_planes_read(struct fixture *fx, struct hs_stream *s, bool wide, struct 
     planes->prep = (struct hs_ref_prepared){
         .colour = own(fx, s, wide ? HS_OWN_PREP_COLOUR_WIDE : HS_OWN_PREP_COLOUR, size.x, size.y),
         .motion = own(fx, s, HS_OWN_PREP_MOTION, size.x, size.y),
-        .aux = own(fx, s, HS_OWN_PREP_AUX, size.x, size.y),
+        .aux = weights(own(fx, s, HS_OWN_PREP_AUX, size.x, size.y)),
         .depth = own(fx, s, HS_OWN_DEPTH + now, size.x, size.y),
     };
     planes->reproj = (struct hs_ref_history){
         .colour = own(fx, s, HS_OWN_REPROJ_COLOUR, size.z, size.w),
-        .aux = own(fx, s, HS_OWN_REPROJ_AUX, size.z, size.w),
+        .aux = weights(own(fx, s, HS_OWN_REPROJ_AUX, size.z, size.w)),
     };
     planes->next = (struct hs_ref_history){
         .colour = own(fx, s, HS_OWN_HISTORY_COLOUR + now, size.z, size.w),
-        .aux = own(fx, s, HS_OWN_HISTORY_AUX + now, size.z, size.w),
+        .aux = weights(own(fx, s, HS_OWN_HISTORY_AUX + now, size.z, size.w)),
     };
 }
 

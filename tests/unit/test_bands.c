@@ -161,7 +161,7 @@ static void rings_hold(struct test_rng *rng)
             hs_level_sizes(64, sizes[i], levels);
             for (uint32_t count = 1; count <= 64; count += count < 8 ? 1 : 14) {
                 const struct hs_bands_params params = {&layers, levels,  64, sizes[i],
-                                                       count,   1 << 30, 12};
+                                                       count,   1 << 30, 10};
                 struct hs_bands bands;
                 REQUIRE(hs_bands_plan(&params, &bands));
                 REQUIRE(bands.count <= count && bands.count > 0);
@@ -178,9 +178,9 @@ static double at_4k(const struct hs_layers *layers, uint32_t count, uint32_t *ch
     struct hs_level_size levels[HS_WEIGHTS_LEVELS];
     struct hs_bands bands;
     hs_level_sizes(3840, 2160, levels);
-    const struct hs_bands_params params = {layers, levels, 3840, 2160, count, 128 << 20, 12};
+    const struct hs_bands_params params = {layers, levels, 3840, 2160, count, 128 << 20, 10};
     (void)hs_bands_plan(&params, &bands);
-    double bytes = 12.0 * 3840 * bands.moved_rows;
+    double bytes = 10.0 * 3840 * bands.moved_rows;
     *largest = 0;
     for (int i = 0; i < HS_TENSORS; i++) {
         const double tensor = (double)hs_bands_tensor_bytes(&params, &bands, i);
