@@ -3,9 +3,9 @@
 # Runs a bundle (see bundle.sh) on a machine with a GPU, in two minutes: checks first, with the
 # validation layer, all at once; then times, stage by stage and frame by frame, against their
 # rooflines (measure.py) and PyTorch (yardstick.py, where there is one), with a table last.
-# Results also go to four files in OUT (default: the bundle's out/). HS_TEST_DEVICE chooses the device, by default
-# 0; TESTS=0, YARDSTICK=0 leave parts out; BENCH_SECONDS, YARDSTICK_SECONDS limit them;
-# MEASURE has further options of measure.py.
+# Results also go to four files in OUT (default: the bundle's out/). HS_TEST_DEVICE chooses the
+# device, by default 0; TESTS=0, YARDSTICK=0 leave parts out; BENCH_SECONDS, YARDSTICK_SECONDS
+# limit them; MEASURE has further options of measure.py.
 here=$(cd "$(dirname "$0")" && pwd -P)
 out=${OUT:-$here/out}
 device=${HS_TEST_DEVICE:-0}
@@ -50,7 +50,10 @@ for name in $tests; do
     code=$(cat "$work/test_$name.code")
     case $code in
     0) passed=$((passed + 1)) ;;
-    77) skipped=$((skipped + 1)) && echo "$name skipped: $(tail -n 1 "$work/test_$name.txt")" ;;
+    77)
+        skipped=$((skipped + 1))
+        echo "$name skipped: $(tail -n 1 "$work/test_$name.txt")"
+        ;;
     *)
         failed=$((failed + 1))
         echo "$name failed:"
@@ -60,7 +63,8 @@ for name in $tests; do
 done
 if [ -n "$tests" ]; then
     tail -n +1 "$work"/test_*.txt >"$out/checks.txt"
-    grep -h 'dB' "$work/test_stages.txt" "$work/test_real.txt" | sort | uniq -c | sort -rn | tail -n 3
+    grep -h 'dB' "$work/test_stages.txt" "$work/test_real.txt" | sort | uniq -c | sort -rn |
+        tail -n 3
     grep -h 'dB' "$work/test_network.txt"
 fi
 [ "$passed" = 0 ] || echo "checks took $(($(date +%s) - began)) s"
