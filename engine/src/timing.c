@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
-/** Marks outside the bands: setup, exposure's, prepare, finish, output. */
-#define MARKS_OTHER 6
+#include "guides.h"
+
+/** Marks outside the bands: setup, exposure's, prepare, those of guides, finish, output. */
+#define MARKS_OTHER (8 + HS_ATROUS_PASSES)
 
 int hs_timing_create(struct hs_stream *s)
 {
