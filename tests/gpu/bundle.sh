@@ -10,8 +10,11 @@ out=$2
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/layers" "$out/tree"
 
-programs=$(find "$build/tests" "$build/tools" -maxdepth 2 -type f -perm -u+x \
-    \( -name 'test_*' -o -name hindsight \) ! -name '*.so*')
+programs=$build/tools/hindsight
+for test in device frame planes sequence bands network stages real atrous steady scenes_clip \
+    scenes_planes scenes_path avfilter; do
+    programs="$programs $(find "$build/tests" -maxdepth 2 -type f -name "test_$test")"
+done
 # The programs' own loader and C library come along: the machine's may be older.
 # shellcheck disable=SC2086
 cp $programs "$out/bin/"

@@ -19,9 +19,9 @@ began=$(date +%s)
 
 program()
 {
-    name=$1
+    binary=$1
     shift
-    "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" "$here/bin/$name" "$@"
+    "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" "$here/bin/$binary" "$@"
 }
 
 if [ "${YARDSTICK:-1}" = 1 ] && python3 -c 'import torch' 2>/dev/null; then
@@ -34,10 +34,12 @@ else
 fi
 
 passed=0 failed=0 skipped=0
-tests="device frame planes sequence network bands steady stages real"
-[ "${TESTS:-1}" = 1 ] || tests=
-for path in "$here"/bin/test_avfilter*; do
-    [ -e "$path" ] && [ -n "$tests" ] && tests="$tests ${path##*/test_}"
+tests=
+for path in "$here"/bin/test_*; do
+    case ${path##*/} in
+    test_scenes_*) ;; # scenes.sh
+    *) [ "${TESTS:-1}" = 1 ] && tests="$tests ${path##*/test_}" ;;
+    esac
 done
 for name in $tests; do
     {
