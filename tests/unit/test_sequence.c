@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Whole sequences: queued frames, independence of streams, resets, sizes, exposure, bad pixels.
 #include <math.h>
+#include <unistd.h>
 
 #include "fixture.h"
+#include "model_file.h"
 #include "tests/test.h"
 
 #define RW 48
@@ -80,11 +82,18 @@ static void queued_equals_waited(struct test_rng *rng)
     close_all();
 }
 
-/** Two streams of one model, interleaved, give what each gives alone. */
-static void streams_are_independent(struct test_rng *rng)
+static void require_preset(const char *preset)
 {
-    (void)rng;
-    FX_OPEN(&fx, NULL, "taau");
+    struct hs_model_info info;
+    hs_model_describe(fx.model, &info);
+    REQUIRE_MSG(!strcmp(info.preset, preset), "%s took over for %s", info.preset, preset);
+}
+
+/** Two streams of one model, interleaved, give what each gives alone. */
+static void check_independent(const char *preset)
+{
+    FX_OPEN(&fx, NULL, preset);
+    require_preset(preset);
     open_all(HALF);
     void *alone = play(0, NULL, NULL);
     struct hs_stream *a = fx_stream(&fx, OW, OH, RW, RH, 0);
@@ -109,18 +118,46 @@ static void streams_are_independent(struct test_rng *rng)
     close_all();
 }
 
+static void streams_are_independent(struct test_rng *rng)
+{
+    (void)rng;
+    check_independent("taau");
+}
+
+/** Runs a check with a small network under the name of `quality`. */
+static void with_network(struct test_rng *rng, void (*check)(const char *preset))
+{
+    struct fx_model_config config = fx_model_tiny;
+    char folder[] = "/tmp/hs-sequence-XXXXXX", path[64];
+    config.preset = "quality";
+    struct fx_model_file file = fx_model_file_make(rng, &config);
+    REQUIRE(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/hs-quality.safetensors", folder);
+    fx_model_file_write(&file, path);
+    fx_model_file_finish(&file);
+    setenv("HINDSIGHT_MODELS", folder, 1);
+    check("quality");
+    setenv("HINDSIGHT_MODELS", "", 1);
+    REQUIRE(!remove(path) && !remove(folder));
+}
+
+static void streams_of_a_network(struct test_rng *rng)
+{
+    with_network(rng, check_independent);
+}
+
 static void reset_at(struct hs_frame *f, int i, void *priv)
 {
     f->reset = i == *(int *)priv;
 }
 
 /** A cut forgets everything: what follows equals a new stream. Without it, history shows. */
-static void reset_forgets(struct test_rng *rng)
+static void check_reset(const char *preset)
 {
-    (void)rng;
     int last = FRAMES - 1;
     const size_t bytes = (size_t)OW * OH * 8;
-    FX_OPEN(&fx, NULL, "taau");
+    FX_OPEN(&fx, NULL, preset);
+    require_preset(preset);
     open_all(HALF);
     void *history = play(0, NULL, NULL);
     void *cut = play(0, reset_at, &last);
@@ -136,6 +173,17 @@ static void reset_forgets(struct test_rng *rng)
     free(cut);
     free(fresh);
     close_all();
+}
+
+static void reset_forgets(struct test_rng *rng)
+{
+    (void)rng;
+    check_reset("taau");
+}
+
+static void reset_forgets_with_a_network(struct test_rng *rng)
+{
+    with_network(rng, check_reset);
 }
 
 /** A frame that is recorded and thrown away leaves nothing behind that a reset does not mend. */
@@ -466,7 +514,9 @@ static void sharpening(struct test_rng *rng)
 static const struct test_case cases[] = {
     {"queued equals waited", queued_equals_waited},
     {"streams are independent", streams_are_independent},
+    {"streams of a network", streams_of_a_network},
     {"reset forgets", reset_forgets},
+    {"reset forgets with a network", reset_forgets_with_a_network},
     {"lost frame", lost_frame},
     {"cut to black", cut_to_black},
     {"sizes", sizes},
