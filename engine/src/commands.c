@@ -231,6 +231,11 @@ static uint32_t tiles_per_group(uint32_t tiles)
     return tiles >= 4096 ? 4 : tiles >= 2048 ? 2 : 1;
 }
 
+static struct hs_push push_rows(uint32_t first, uint32_t end)
+{
+    return (struct hs_push){.band = {(int32_t)first, (int32_t)end, 0, 0}};
+}
+
 /** Moved history's ring, for an item whose lowest row of output pixels is `low`. */
 static void moved_ring(const struct hs_stream *s, uint32_t low, struct hs_push *push)
 {
@@ -267,7 +272,7 @@ static void record_enter(struct hs_stream *s, struct hs_recording *rec, VkComman
                          struct hs_rows rows)
 {
     const uint32_t first = 2 * rows.first, end = 2 * rows.end;
-    struct hs_push push = {.band = {(int32_t)first, (int32_t)end}};
+    struct hs_push push = push_rows(first, end);
     moved_ring(s, hs_bands_moved_row(first), &push);
     bind_layer(s, cmd, 0, 0, rows.first, &push);
     push_constants(s, cmd, &push);
@@ -287,7 +292,7 @@ static void record_layer(struct hs_stream *s, struct hs_recording *rec, VkComman
     const uint32_t width = s->levels[d->level].width / d->pair;
     uint32_t groups[3] = {(width + d->group_width - 1) / d->group_width,
                           (end - first + d->group_height - 1) / d->group_height, d->groups_z};
-    struct hs_push push = {.band = {(int32_t)first, (int32_t)end}};
+    struct hs_push push = push_rows(first, end);
     bind_layer(s, cmd, index, hs_bands_input_row(d, rows.first), rows.first, &push);
     if (push.size.y > (int32_t)needs)
         push.size.y = (int32_t)needs;
@@ -303,7 +308,7 @@ static void record_layer(struct hs_stream *s, struct hs_recording *rec, VkComman
 static void record_reproject(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
                              struct hs_rows rows)
 {
-    struct hs_push push = {.band = {(int32_t)rows.first, (int32_t)rows.end}};
+    struct hs_push push = push_rows(rows.first, rows.end);
     moved_ring(s, rows.first, &push);
     push_constants(s, cmd, &push);
     dispatch(s, rec, cmd, HS_STAGE_REPROJECT, groups_of(s->params.out_width),
@@ -315,7 +320,7 @@ static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkComm
                            struct hs_rows rows)
 {
     const bool taken_over = s->model->layers.count && !s->network;
-    struct hs_push push = {.band = {(int32_t)rows.first, (int32_t)rows.end}};
+    struct hs_push push = push_rows(rows.first, rows.end);
     moved_ring(s, hs_bands_moved_row(rows.first), &push);
     if (s->network)
         bind_layer(s, cmd, s->model->layers.count - 1, rows.first / 2, 0, &push);
