@@ -58,9 +58,10 @@
 
 // accumulate: a sample is cut to the mean of its neighbours and so many of their deviations;
 // history is kept within so many; longest history, frames; frames until its own deviation is
-// believed.
+// believed. The mean of the 25 pixels around is off by a fifth of their deviation: a shadow that
+// moves over a surface must not outlast its light.
 #define HS_ATROUS_FIREFLY 8.0
-#define HS_ATROUS_CLAMP 2.0
+#define HS_ATROUS_CLAMP 0.8
 #define HS_ATROUS_LENGTH 16.0
 #define HS_ATROUS_TRUSTED 4.0
 // Relative difference of depth, and least cosine, with which a tap of history is the same surface.
