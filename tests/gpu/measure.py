@@ -99,8 +99,12 @@ def bench(bundle, out, options, key, model, path, bands, whole):
                str(options.frames), '--warmup', str(options.warmup), '--json', where]
     command += ['--bands', str(bands)] if bands else []
     command += ['--whole'] if whole else []
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120,
-                          env=dict(os.environ, HINDSIGHT_MODELS=os.path.join(bundle, 'models')))
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(
+            os.environ, HINDSIGHT_MODELS=os.path.join(bundle, 'models')))
+    except subprocess.TimeoutExpired:
+        print('%s takes too long' % name)
+        return None
     if done.returncode:
         print('%s failed: %s' % (name, done.stderr.strip()[-300:]))
         return None
@@ -167,9 +171,12 @@ def run_one(bundle, out, options, run):
 def run_yardstick(out, options):
     """Its best time of each size and preset, if it could run."""
     where, best = os.path.join(out, 'yardstick.json'), {}
-    subprocess.run([sys.executable, options.yardstick, where, '--seconds',
-                    str(options.yardstick_seconds)], check=False,
-                   timeout=options.yardstick_seconds + 60)
+    try:
+        subprocess.run([sys.executable, options.yardstick, where, '--seconds',
+                        str(options.yardstick_seconds)], check=False,
+                       timeout=options.yardstick_seconds + 5)
+    except subprocess.TimeoutExpired:
+        print('the yardstick was stopped, a compilation too long')
     if os.path.exists(where):
         with open(where) as file:
             for row in json.load(file)['rows']:
