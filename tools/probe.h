@@ -23,15 +23,13 @@ struct probe_frame {
     bool reset, has_jitter, has_camera;
     float jitter[2]; ///< As declared, render pixels.
     float view[16], proj[16];
-    float near, far;  ///< 0: unknown.
-    float *features;  ///< [h, w, features] what is compared: see probe_read.c.
-    float *luma;      ///< [h, w] as stored.
-    float *motion;    ///< [h, w, 2] as stored, at colour's pixels.
-    float *leading;   ///< [h, w, 2] as `motion`, of the nearest pixel around.
-    float *depth;     ///< [h, w] as stored.
-    float *albedo;    ///< [h, w, 4]
-    float *normal;    ///< [h, w, 4]
-    float *roughness; ///< [h, w]
+    float *features; ///< [h, w, features] what is compared: see probe_read.c.
+    float *luma;     ///< [h, w] as stored.
+    float *motion;   ///< [h, w, 2] as stored, at colour's pixels.
+    float *leading;  ///< [h, w, 2] as `motion`, of the nearest pixel around.
+    float *depth;    ///< [h, w] as stored.
+    float *albedo;   ///< [h, w, 4]
+    float *normal;   ///< [h, w, 4]
     struct hsio_plane_stats color_stats, motion_stats, depth_stats;
 };
 
@@ -147,7 +145,7 @@ struct probe_guides {
     double albedo_max, albedo_zero; ///< 99.9th percentile; share of zeros.
     bool albedo_out_of_range;
     double luma_low, luma_high, luma_mean; ///< 1st and 99th percentile, geometric mean.
-    double luma_max, black, negative;      ///< Shares of pixels.
+    double luma_max, negative;             ///< Greatest value; share of pixels.
     bool display_referred;
     bool noisy_known;
     double noise_fixed, noise_z; ///< Correlation of what sticks to the screen.
@@ -185,8 +183,8 @@ struct probe_report {
 };
 
 /**
- * Looks at `count` frames of an open sequence, with or without `guides` (albedo, normals,
- * roughness). The sequence must live as long as the report, as must the options that it was opened
+ * Looks at `count` frames of an open sequence, with or without `guides` (albedo,
+ * normals). The sequence must live as long as the report, as must the options that it was opened
  * with.
  *
  * Owns: probe_report_finish() frees, also after a failure.

@@ -19,7 +19,7 @@ static int find_range(const struct probe_clip *clip, struct probe_guides *g)
 {
     const size_t pixels = (size_t)clip->w * (size_t)clip->h;
     float *sorted = malloc(pixels * sizeof(float));
-    size_t count = 0, black = 0, negative = 0, full = 0, above = 0;
+    size_t count = 0, negative = 0, full = 0, above = 0;
     double sum = 0, lit = 0;
 
     if (!sorted)
@@ -31,7 +31,6 @@ static int find_range(const struct probe_clip *clip, struct probe_guides *g)
             continue;
         sorted[count++] = y;
         negative += y < 0;
-        black += y <= 1e-6f;
         above += y > 1.0001f;
         full += y >= 0.999f && y <= 1.0001f;
         sum += y > 1e-6f ? log((double)y) : 0;
@@ -43,7 +42,6 @@ static int find_range(const struct probe_clip *clip, struct probe_guides *g)
         g->luma_high = (double)sorted[count - 1 - count / 100];
         g->luma_max = (double)sorted[count - 1];
         g->luma_mean = lit > 0 ? exp(sum / lit) : 0;
-        g->black = (double)black / (double)count;
         g->negative = (double)negative / (double)count;
         // Nothing above 1 and a crowd at 1: something has cut it.
         g->display_referred = !above && full * 200 > count;

@@ -177,7 +177,8 @@ static void find_halton(struct probe_jitter *j)
     }
 }
 
-static void find_undeclared(const struct probe_search *s, struct probe_jitter *j)
+/** `followed`: the shifts are what vectors leave; else a slow camera looks much like jitter. */
+static void find_undeclared(const struct probe_search *s, bool followed, struct probe_jitter *j)
 {
     double none[PROBE_PAIRS][2] = {{0}}, walk[2] = {0, 0}, farthest = 0, error = 0;
     int count = 0;
@@ -199,6 +200,10 @@ static void find_undeclared(const struct probe_search *s, struct probe_jitter *j
     j->fits = !j->present;
     if (j->present)
         find_halton(j);
+    if (!followed && !j->phase) {
+        j->present = j->sure = false;
+        j->fits = true;
+    }
 }
 
 static void find_declared(const struct probe_search *s, const struct probe_candidate *c,
@@ -246,7 +251,7 @@ static void find_jitter(const struct probe_search *s, const struct probe_motion 
     else if (j->declared)
         find_declared(s, c, j);
     else
-        find_undeclared(s, j);
+        find_undeclared(s, c != &still, j);
 }
 
 /** Puts a reading of the jitter into use. */

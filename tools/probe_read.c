@@ -306,8 +306,6 @@ static void take_values(const struct hsio_frame_info *info, struct probe_frame *
     f->has_camera = info->has_view && info->has_proj;
     memcpy(f->view, info->view, sizeof(f->view));
     memcpy(f->proj, info->proj, sizeof(f->proj));
-    f->near = info->has_clip ? info->near : 0;
-    f->far = info->has_clip ? info->far : 0;
 }
 
 static int take_frame(struct probe_clip *clip, struct hsio_frame *frame, struct probe_read *r)
@@ -326,8 +324,6 @@ static int take_frame(struct probe_clip *clip, struct hsio_frame *frame, struct 
         err = take_plane(clip, frame, HSIO_PLANE_DIFFUSE_ALBEDO, &f->albedo, NULL);
     if (!err && r->guides)
         err = take_plane(clip, frame, HSIO_PLANE_NORMAL, &f->normal, NULL);
-    if (!err && r->guides)
-        err = take_plane(clip, frame, HSIO_PLANE_ROUGHNESS, &f->roughness, NULL);
     if (!err && clip->count == 1) {
         r->exposure = exposure_of(rgba, pixels);
         r->albedo = f->albedo != NULL;
@@ -395,7 +391,6 @@ void probe_clip_finish(struct probe_clip *clip)
         free(f->depth);
         free(f->albedo);
         free(f->normal);
-        free(f->roughness);
     }
     clip->count = 0;
 }

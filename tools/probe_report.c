@@ -187,6 +187,8 @@ static void json_motion(FILE *file, const struct probe_motion *m)
     json_number(file, "points", m->points);
     json_number(file, "length_px", m->magnitude);
     json_number(file, "factor", m->factor);
+    json_number(file, "doubt_px", m->doubt);
+    json_number(file, "moving_blocks", m->moving);
     json_candidate(file, "best", &m->best);
     json_candidate(file, "declared", &m->declared);
     json_candidate(file, "still", &m->still);

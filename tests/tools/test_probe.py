@@ -140,6 +140,8 @@ class Motion(Probe):
                 os.makedirs(self.path(name), exist_ok=True)
                 common.write_exr(self.path(name, "f.%d.exr" % number), pixels, common.BLENDER)
             self.probe(self.path(name), 4)
+        # Pictures without vectors, in motion: nothing is said about jitter.
+        self.assertFalse(self.probe(common.REFERENCE, 4)["jitter"]["sure"])
 
     def test_zero_vectors(self):
         clip = self.clip("zero")
