@@ -491,6 +491,58 @@ static void history_grows(struct test_rng *rng)
     fx_close(&r.fx);
 }
 
+/** Light of a still wall at render pixel x: a shadow whose edge moves. */
+static float wall_light(float x, int time)
+{
+    return x < 8 + 3 * (float)time ? 0.5f : 1;
+}
+
+// A shadow moves over a surface that stands: neither its trail nor the light before it stays.
+static void shadows_move(struct test_rng *rng)
+{
+    const VkImageLayout read = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    struct fixture fx;
+    FX_OPEN(&fx, NULL, "atrous");
+    struct hs_stream *stream = fx_stream(&fx, OW, OH, RW, RH, 0);
+    struct fx_planes planes;
+    fx_planes_create(&fx, RW, RH, OW, OH, VK_FORMAT_R32G32B32A32_SFLOAT, 0, &planes);
+    float *rgba = malloc(RW * RH * 4 * sizeof(float)), *depth = malloc(RW * RH * sizeof(float));
+    REQUIRE(rgba && depth);
+    for (int i = 0; i < RW * RH; i++)
+        depth[i] = 5;
+    fx_upload(&fx, &planes.depth, read, depth);
+    for (int time = 0; time < 8; time++) {
+        for (int i = 0; i < RW * RH; i++) {
+            const float light = wall_light((float)(i % RW) + 0.5f, time);
+            for (int k = 0; k < 4; k++)
+                rgba[4 * i + k] = k == 3 ? 1 : light * test_rng_float(rng, 0, 2);
+        }
+        fx_upload(&fx, &planes.colour, read, rgba);
+        struct hs_frame frame = fx_planes_frame(&planes, time);
+        frame.jitter[0] = frame.jitter[1] = 0;
+        frame.motion.view = VK_NULL_HANDLE;
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+        fx_wait(&fx);
+    }
+    float *picture = fx_read(&fx, &planes.output, VK_IMAGE_LAYOUT_GENERAL);
+    double shadow = 0, lit = 0;
+    for (int y = 0; y < OH; y++) {
+        // Passed by the edge two frames ago, and not reached yet.
+        for (int x = 44; x < 48; x++)
+            shadow += (double)picture[4 * (y * OW + x)] / (4 * OH);
+        for (int x = 76; x < 80; x++)
+            lit += (double)picture[4 * (y * OW + x)] / (4 * OH);
+    }
+    printf("  shadow %.3f, light %.3f\n", shadow, lit);
+    REQUIRE(shadow < 0.7 && lit > 0.9);
+    free(picture);
+    free(rgba);
+    free(depth);
+    hs_stream_destroy(&stream);
+    fx_planes_destroy(&fx, &planes);
+    fx_close(&fx);
+}
+
 // hs_stream_record(): HS_ERR_INVALID and HS_ERR_UNSUPPORTED.
 static void wrong_guides(struct test_rng *rng)
 {
@@ -568,6 +620,7 @@ static const struct test_case cases[] = {
     {"forms agree", forms_agree},
     {"others ignore guides", others_ignore_guides},
     {"history grows", history_grows},
+    {"shadows move", shadows_move},
     {"wrong guides", wrong_guides},
     {"report", report},
 };
