@@ -24,7 +24,7 @@ def shake(net, seed, strength=0.3):
     with torch.no_grad():
         for name, p in net.named_parameters():
             if name.startswith('scales.'):
-                p.add_(torch.randn((), generator=noise) * 0.2)
+                p.add_(torch.randn((), generator=noise) * 0.8 / quantised.OCTAVES)
             elif p.dim() > 1:
                 p.normal_(std=strength * 3 / max(p[0].numel(), 9) ** 0.5, generator=noise)
             else:
@@ -125,7 +125,7 @@ def extremes(net, seed):
             conv.bias[3] = 1e4
             conv.bias[4] = -3
         for k, p in enumerate(net.scales.values()):
-            p.add_((-1.5, 0.0, 1.2)[(k + seed) % 3])
+            p.add_((-6.0, 0.0, 4.8)[(k + seed) % 3] / quantised.OCTAVES)
 
 
 def check_integers(folder):
@@ -189,8 +189,8 @@ def check_scales():
         print('rounding to 8 bits changes the head by %.1f %%' % (100 * error))
         assert 0 < error < 0.1
         for p in net.scales.values():
-            p.sub_(0.75)  # an eighth of the range: most saturates
-    optimizer, losses = torch.optim.Adam(net.scales.parameters(), 0.02), []
+            p.sub_(3 / quantised.OCTAVES)  # an eighth of the range: most saturates
+    optimizer, losses = torch.optim.Adam(net.scales.parameters(), 0.005), []
     for _ in range(30):
         optimizer.zero_grad()
         loss = (net(features) - exact['head']).square().mean()

@@ -26,7 +26,8 @@ SUM_LIMIT = 56000         # of a channel's absolute weights, in steps
 BIAS_LIMIT = 1 << 20
 TOTAL_LIMIT = 8250000     # with what rounding adds, and such that 255 of it fit in 32 bits
 LEAST, MOST = 2.0 ** -19, 64.0  # of multiplier / 2^shift
-OCTAVES = 4.0             # of a scale in a unit of its parameter, which learns as weights do
+OCTAVES = 16.0            # of a scale in a unit of its parameter, which learns as weights do:
+                          # activations grow, and scales that follow slowly hold them back
 HEADROOM = 1.5            # of a scale over what was observed
 
 
