@@ -49,6 +49,16 @@ def check_untrained():
     assert float((results[0] - plain).abs().mean()) > 1e-3
 
 
+def check_cuts(folder):
+    """A cut that nobody tells leaves history in place, one that is told takes it all away."""
+    clip = data.read_clip(os.path.join(folder, 'clip-1.safetensors'))
+    clip['reset'][2] = True
+    told, untold = data.prepare_clip(clip, 'cpu'), data.prepare_clip(clip, 'cpu', cuts=False)
+    assert not told['valid'][2].any() and untold['valid'][2].any()
+    assert told['seen'][2] == 0 and untold['seen'][2] == 1
+    assert not untold['valid'][0].any() and clip['reset'][2]
+
+
 def check_flips(folder):
     """A mirrored or transposed clip gives the mirrored or transposed picture."""
     pool = data.Pool(folder, 'cpu', varied=False)
@@ -180,6 +190,7 @@ def main():
         for seed in (1, 2):
             write_pack(os.path.join(folder, 'clip-%d.safetensors' % seed), seed)
         check_untrained()
+        check_cuts(folder)
         check_flips(folder)
         check_training(folder)
         check_teacher(folder)

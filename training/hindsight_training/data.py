@@ -29,11 +29,13 @@ def read_clip(path):
                     'view', 'proj', 'previous_view', 'previous_proj')})
 
 
-def prepare_clip(clip, device, camera=True, depth=True):
-    """Planes as the pipeline wants them, with or without what some renderers do not give."""
+def prepare_clip(clip, device, camera=True, depth=True, cuts=True):
+    """Planes as the pipeline wants them, with or without what some renderers do not give; without
+    `cuts` nothing tells where a shot ends."""
     far, jitter = clip['depth'].to(device), clip['jitter'].to(device)
     far = far if depth else torch.full_like(far, np.inf)
-    reset = clip['reset'].clone()
+    reset = clip['reset'] if cuts else torch.zeros_like(clip['reset'])
+    reset = reset.clone()
     reset[0] = True
     reset = reset.to(device)
     rows = None
@@ -75,9 +77,11 @@ class Pool:
         done = [f for f in self.pending if f.done()]
         self.pending = [f for f in self.pending if f not in done]
         for future in done:
-            # Some renderers give no camera, some no depth.
+            # Some renderers give no camera, some no depth, and most do not tell cuts.
             luck = random.random() if self.varied else 1
-            self.clips.append(prepare_clip(future.result(), self.device, luck > 0.25, luck > 0.06))
+            cuts = not self.varied or random.random() > 0.5
+            self.clips.append(prepare_clip(future.result(), self.device, luck > 0.25, luck > 0.06,
+                                           cuts))
         return len(self.clips)
 
     def geometry(self):
