@@ -130,7 +130,8 @@ int hs_choose(const struct hs_log *log, const struct hs_model_params *params, bo
     if (!order_of(preset, params->batch && !software, order)) {
         hs_log_message(log, HS_LOG_ERROR,
                        "no model is called \"%s\"; there are: auto, " HS_CHOICE_PLAIN
-                       ", quality, best, " HS_CHOICE_GUIDED ", " HS_CHOICE_RAY ", and files NAME.safetensors",
+                       ", quality, best, " HS_CHOICE_GUIDED ", " HS_CHOICE_RAY
+                       ", and files NAME.safetensors",
                        preset);
         return HS_ERR_INVALID;
     }
