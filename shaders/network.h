@@ -16,17 +16,17 @@
 #define HS_SPEC_OUTPUTS 1  // channels of a workgroup
 #define HS_SPEC_KERNEL_X 2 // taps
 #define HS_SPEC_KERNEL_Y 3
-#define HS_SPEC_STRIDE 4   // of rows
+#define HS_SPEC_STRIDE 4 // of rows
 #define HS_SPEC_RELU 5
-#define HS_SPEC_ADD 6      // what the output holds is added before ReLU
-#define HS_SPEC_PIXELS 7   // 4: z chooses the pixel of the next finer level, else 1
+#define HS_SPEC_ADD 6    // what the output holds is added before ReLU
+#define HS_SPEC_PIXELS 7 // 4: z chooses the pixel of the next finer level, else 1
 // Matrix path.
 #define HS_SPEC_TILE_M 8
 #define HS_SPEC_TILE_N 9
 #define HS_SPEC_TILE_K 10
-#define HS_SPEC_ROWS 11      // rows of output pixels of a subgroup
-#define HS_SPEC_CHUNK 12     // input channels in shared memory at a time
-#define HS_SPEC_SUBGROUPS 13 // of a workgroup
+#define HS_SPEC_ROWS 11         // rows of output pixels of a subgroup
+#define HS_SPEC_CHUNK 12        // input channels in shared memory at a time
+#define HS_SPEC_SUBGROUPS 13    // of a workgroup
 #define HS_SPEC_RESULT_TILES 14 // tiles of outputs that are written at a time
 // Plain path.
 #define HS_SPEC_OUTPUTS_ALL 15 // channels of an output pixel

@@ -181,8 +181,8 @@ struct scene_push {
     HS_UINT(seed);
     HS_FLOAT(jitter_x); // render pixels
     HS_FLOAT(jitter_y);
-    HS_UINT(specular);   // SCENE_SPECULAR_*
-    HS_FLOAT(hit_limit); // roughness above which there is no hit distance
+    HS_UINT(specular);    // SCENE_SPECULAR_*
+    HS_FLOAT(hit_limit);  // roughness above which there is no hit distance
     HS_UINT(filter_kind); // SCENE_FILTER_*
 };
 
