@@ -18,7 +18,6 @@ static VkDescriptorType binding_type(uint32_t binding)
 int hs_guides_layout(struct hs_model *model)
 {
     struct hs_device *device = model->device;
-    VkDescriptorSetLayoutBinding bindings[HS_BINDING_GUIDE_COUNT];
     if (device->limits.maxPerStageDescriptorSampledImages < IMAGES_IN ||
         device->limits.maxPerStageDescriptorStorageImages < IMAGES_OUT) {
         hs_log_message(&device->log, HS_LOG_WARN,
@@ -29,24 +28,9 @@ int hs_guides_layout(struct hs_model *model)
                        device->limits.maxPerStageDescriptorStorageImages);
         return HS_ERR_UNSUPPORTED;
     }
-    for (uint32_t i = 0; i < HS_BINDING_GUIDE_COUNT; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){
-            .binding = i,
-            .descriptorType = binding_type(i),
-            .descriptorCount = 1,
-            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-        };
-    VkResult r = device->vk.CreateDescriptorSetLayout(
-        device->device,
-        &(VkDescriptorSetLayoutCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-            .bindingCount = HS_BINDING_GUIDE_COUNT,
-            .pBindings = bindings,
-        },
-        NULL, &model->guide_layout);
-    if (r != VK_SUCCESS)
-        return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
-    return hs_model_layout(model);
+    const int err =
+        hs_model_set_layout(model, HS_BINDING_GUIDE_COUNT, binding_type, &model->guide_layout);
+    return err ? err : hs_model_layout(model);
 }
 
 static int create_images(struct hs_stream *s)

@@ -60,14 +60,15 @@ int hs_model_layout(struct hs_model *model)
     return hs_device_error(device, r, "vkCreatePipelineLayout");
 }
 
-static int create_layouts(struct hs_model *model)
+int hs_model_set_layout(struct hs_model *model, uint32_t count,
+                        VkDescriptorType (*type)(uint32_t binding), VkDescriptorSetLayout *layout)
 {
     struct hs_device *device = model->device;
     VkDescriptorSetLayoutBinding bindings[HS_BINDING_COUNT];
-    for (uint32_t i = 0; i < HS_BINDING_COUNT; i++)
+    for (uint32_t i = 0; i < count; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){
             .binding = i,
-            .descriptorType = hs_binding_type(i),
+            .descriptorType = type(i),
             .descriptorCount = 1,
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         };
@@ -75,12 +76,19 @@ static int create_layouts(struct hs_model *model)
         device->device,
         &(VkDescriptorSetLayoutCreateInfo){
             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-            .bindingCount = HS_BINDING_COUNT,
+            .bindingCount = count,
             .pBindings = bindings,
         },
-        NULL, &model->set_layout);
-    if (r != VK_SUCCESS)
-        return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
+        NULL, layout);
+    return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
+}
+
+static int create_layouts(struct hs_model *model)
+{
+    const int err =
+        hs_model_set_layout(model, HS_BINDING_COUNT, hs_binding_type, &model->set_layout);
+    if (err)
+        return err;
     // With a network, or with guides, the layout of all pipelines has their set, too.
     if (model->guides)
         return hs_guides_layout(model);

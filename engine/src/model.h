@@ -45,6 +45,14 @@ struct hs_model {
     struct hs_own_buffer weights;
 };
 
+/**
+ * Creates a layout of bindings 0 to `count` - 1, at most HS_BINDING_COUNT: one descriptor each, for
+ * compute shaders, of the type that `type` gives.
+ * Errors: those of a failed Vulkan call, logged.
+ */
+int hs_model_set_layout(struct hs_model *model, uint32_t count,
+                        VkDescriptorType (*type)(uint32_t binding), VkDescriptorSetLayout *layout);
+
 /** Stage name for logs, labels and timings. */
 const char *hs_stage_name(enum hs_stage stage);
 

@@ -28,28 +28,17 @@ int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, en
     return 0;
 }
 
+static VkDescriptorType binding_type(uint32_t binding)
+{
+    (void)binding;
+    return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
+
 static int create_layout(struct hs_model *model)
 {
-    struct hs_device *device = model->device;
-    VkDescriptorSetLayoutBinding bindings[HS_BINDING_NETWORK_COUNT];
-    for (uint32_t i = 0; i < HS_BINDING_NETWORK_COUNT; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){
-            .binding = i,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .descriptorCount = 1,
-            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-        };
-    VkResult r = device->vk.CreateDescriptorSetLayout(
-        device->device,
-        &(VkDescriptorSetLayoutCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-            .bindingCount = HS_BINDING_NETWORK_COUNT,
-            .pBindings = bindings,
-        },
-        NULL, &model->network_layout);
-    if (r != VK_SUCCESS)
-        return hs_device_error(device, r, "vkCreateDescriptorSetLayout");
-    return hs_model_layout(model);
+    const int err =
+        hs_model_set_layout(model, HS_BINDING_NETWORK_COUNT, binding_type, &model->network_layout);
+    return err ? err : hs_model_layout(model);
 }
 
 static int create_weights(struct hs_model *model, const struct hs_weights *weights)
