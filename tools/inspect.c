@@ -247,10 +247,8 @@ static int open_sequence(const struct inspect *ins, const char *location,
     struct hsio_convention conv;
     int err = hsio_convention_preset(&conv, ins->convention, tool_log());
 
-    if (!err && ins->layer)
-        err = hsio_convention_set(&conv, "layer", ins->layer, tool_log());
-    for (int i = 0; !err && i < ins->setting_count; i++)
-        err = hsio_convention_set_text(&conv, ins->settings[i], tool_log());
+    if (!err)
+        err = tool_convention_apply(&conv, ins->layer, ins->settings, ins->setting_count);
     if (err < 0)
         return err;
     return hsio_sequence_open(location, &conv, &(struct hsio_options){.missing = HSIO_MISSING_SKIP},

@@ -257,3 +257,31 @@ bool tool_frame_listed(const struct tool_frame_list *list, int64_t frame)
     }
     return false;
 }
+
+int tool_parse_plane(const char *text, struct hsio_options *sequence)
+{
+    const char *equal = strchr(text, '=');
+    char name[32];
+    int plane = -1;
+
+    if (equal && equal > text && equal - text < (int)sizeof(name)) {
+        snprintf(name, sizeof(name), "%.*s", (int)(equal - text), text);
+        plane = hsio_plane_from_name(name);
+    }
+    if (plane < 0) {
+        tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", text);
+        return HS_ERR_INVALID;
+    }
+    sequence->planes[plane] = equal + 1;
+    return 0;
+}
+
+int tool_convention_apply(struct hsio_convention *conv, const char *layer,
+                          const char *const *settings, int count)
+{
+    int err = layer ? hsio_convention_set(conv, "layer", layer, tool_log()) : 0;
+
+    for (int i = 0; !err && i < count; i++)
+        err = hsio_convention_set_text(conv, settings[i], tool_log());
+    return err;
+}

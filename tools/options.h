@@ -47,6 +47,18 @@ int tool_parse_float(const char *option, const char *text, double low, double hi
 /** One of `names`, which NULL ends; gives its index. Errors: as above. */
 int tool_parse_name(const char *option, const char *text, const char *const *names, int *out);
 
+struct hsio_convention;
+struct hsio_options;
+
+/** --plane NAME=PATTERN: files of one plane. Errors: as above. */
+int tool_parse_plane(const char *text, struct hsio_options *sequence);
+/**
+ * Changes a preset by --layer (NULL: not given) and then by each --set KEY=VALUE.
+ * Errors: those of hsio_convention_set(), after a message.
+ */
+int tool_convention_apply(struct hsio_convention *conv, const char *layer,
+                          const char *const *settings, int count);
+
 /** Numbers and ranges such as "5,20-24,-3". */
 struct tool_frame_list {
     struct {

@@ -60,22 +60,6 @@ struct planes {
     bool pipe, quiet;
 };
 
-static int take_plane(struct planes *p, const char *value)
-{
-    const char *equal = strchr(value, '=');
-    char name[32];
-    int plane;
-
-    snprintf(name, sizeof(name), "%.*s", equal ? (int)(equal - value) : 0, value);
-    plane = hsio_plane_from_name(name);
-    if (plane < 0) {
-        tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", value);
-        return HS_ERR_INVALID;
-    }
-    p->sequence.planes[plane] = equal + 1;
-    return 0;
-}
-
 static int take(void *priv, int row, const char *value)
 {
     struct planes *p = priv;
@@ -103,7 +87,7 @@ static int take(void *priv, int row, const char *value)
         p->layer = value;
         return 0;
     case OPT_PLANE:
-        return take_plane(p, value);
+        return tool_parse_plane(value, &p->sequence);
     case OPT_FRAMES_JSON:
         p->sequence.sidecar = value;
         return 0;
@@ -433,10 +417,8 @@ int tool_planes(int argc, char **argv)
     }
     if (!err)
         err = hsio_convention_preset(&conv, planes.convention, tool_log());
-    if (!err && planes.layer)
-        err = hsio_convention_set(&conv, "layer", planes.layer, tool_log());
-    for (int i = 0; !err && i < planes.setting_count; i++)
-        err = hsio_convention_set_text(&conv, planes.settings[i], tool_log());
+    if (!err)
+        err = tool_convention_apply(&conv, planes.layer, planes.settings, planes.setting_count);
     if (err)
         return err < 0 ? TOOL_EXIT_USAGE : TOOL_EXIT_DONE;
     tool_report_level(planes.quiet, false);

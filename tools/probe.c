@@ -47,24 +47,6 @@ struct probe {
     bool has_start, options_only;
 };
 
-static int take_plane(struct probe *p, const char *value)
-{
-    const char *equal = strchr(value, '=');
-    char name[32];
-    int plane = -1;
-
-    if (equal && equal > value && equal - value < (int)sizeof(name)) {
-        snprintf(name, sizeof(name), "%.*s", (int)(equal - value), value);
-        plane = hsio_plane_from_name(name);
-    }
-    if (plane < 0) {
-        tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", value);
-        return HS_ERR_INVALID;
-    }
-    p->sequence.planes[plane] = equal + 1;
-    return 0;
-}
-
 static int take(void *priv, int row, const char *value)
 {
     struct probe *p = priv;
@@ -89,7 +71,7 @@ static int take(void *priv, int row, const char *value)
         p->layer = value;
         return 0;
     case OPT_PLANE:
-        return take_plane(p, value);
+        return tool_parse_plane(value, &p->sequence);
     case OPT_FRAMES_JSON:
         p->sequence.sidecar = value;
         return 0;
@@ -109,10 +91,8 @@ static int make_convention(const struct probe *p, struct hsio_convention *conv)
 {
     int err = hsio_convention_preset(conv, p->convention, tool_log());
 
-    if (!err && p->layer)
-        err = hsio_convention_set(conv, "layer", p->layer, tool_log());
-    for (int i = 0; !err && i < p->setting_count; i++)
-        err = hsio_convention_set_text(conv, p->settings[i], tool_log());
+    if (!err)
+        err = tool_convention_apply(conv, p->layer, p->settings, p->setting_count);
     return err;
 }
 

@@ -214,24 +214,6 @@ static int take_setting(struct upscale_request *request, const char *value)
     return 0;
 }
 
-static int take_plane(struct upscale_request *request, const char *value)
-{
-    const char *equal = strchr(value, '=');
-    char name[32];
-    int plane = -1;
-
-    if (equal && equal > value && equal - value < (int)sizeof(name)) {
-        snprintf(name, sizeof(name), "%.*s", (int)(equal - value), value);
-        plane = hsio_plane_from_name(name);
-    }
-    if (plane < 0) {
-        tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", value);
-        return HS_ERR_INVALID;
-    }
-    request->sequence.planes[plane] = equal + 1;
-    return 0;
-}
-
 static int take(void *priv, int row, const char *value)
 {
     static const char *const paths[] = {"auto", "plain", "matrix", NULL};
@@ -261,7 +243,7 @@ static int take(void *priv, int row, const char *value)
         request->layer = value;
         return 0;
     case OPT_PLANE:
-        return take_plane(request, value);
+        return tool_parse_plane(value, &request->sequence);
     case OPT_EXPOSURE:
         return take_exposure(request, value);
     case OPT_FIREFLY_CLAMP:

@@ -23,10 +23,9 @@ int upscale_convention_make(const struct upscale_request *request, struct hsio_c
 
     if (!err && request->ldr)
         err = hsio_convention_set(conv, "color.transfer", "display", tool_log());
-    if (!err && request->layer)
-        err = hsio_convention_set(conv, "layer", request->layer, tool_log());
-    for (int i = 0; !err && i < request->setting_count; i++)
-        err = hsio_convention_set_text(conv, request->settings[i], tool_log());
+    if (!err)
+        err =
+            tool_convention_apply(conv, request->layer, request->settings, request->setting_count);
     return err;
 }
 
