@@ -83,9 +83,7 @@ struct hs_ref_stream *hs_ref_stream_create(int out_width, int out_height, bool l
     s->height = out_height;
     s->ldr = ldr;
     s->resolved = hs_ref_plane_make(out_width, out_height, 4);
-    s->features = hs_ref_plane_make((out_width + 1) / 2, (out_height + 1) / 2, HS_WEIGHTS_FEATURES);
-    if (!s->resolved.texels || !s->features.texels ||
-        !history_make(out_width, out_height, &s->reproj) ||
+    if (!s->resolved.texels || !history_make(out_width, out_height, &s->reproj) ||
         !history_make(out_width, out_height, &s->history[0]) ||
         !history_make(out_width, out_height, &s->history[1]))
         hs_ref_stream_destroy(&s);
@@ -169,6 +167,17 @@ void hs_ref_stream_keep_float(struct hs_ref_stream *s)
     s->keep_float = true;
 }
 
+/** As many channels as the network wants. HS_ERR_NOMEM. */
+static int make_features(struct hs_ref_stream *s)
+{
+    const int channels = (int)s->weights->features;
+    if (s->features.channels == channels)
+        return 0;
+    hs_ref_plane_finish(&s->features);
+    s->features = hs_ref_plane_make((s->width + 1) / 2, (s->height + 1) / 2, channels);
+    return s->features.texels ? 0 : HS_ERR_NOMEM;
+}
+
 /** Resolves into `image`, steered by the network if there is one. */
 static int run_network(struct hs_ref_stream *s, const struct hs_ref_inputs *in,
                        struct hs_ref_plane *image)
@@ -180,8 +189,11 @@ static int run_network(struct hs_ref_stream *s, const struct hs_ref_inputs *in,
         hs_ref_resolve(p, &s->state, &s->prep, &s->reproj, next, image);
         return 0;
     }
+    int err = make_features(s);
+    if (err)
+        return err;
     hs_ref_features(p, &in->motion, &s->prep, &s->reproj, &s->features);
-    const int err = hs_ref_network_run(s->weights, &s->features, &network);
+    err = hs_ref_network_run(s->weights, &s->features, &network);
     if (err)
         return err;
     hs_ref_network_finish(&s->network);

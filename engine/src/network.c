@@ -9,6 +9,11 @@ int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, en
     const struct hs_device *device = model->device;
     const uint32_t shared = device->limits.maxComputeSharedMemorySize;
     static const struct hs_matrix_size plain = {0};
+    if (weights->architecture != HS_ARCHITECTURE_UNET) {
+        hs_log_message(&device->log, HS_LOG_ERROR, "%s: this build runs taau-unet only",
+                       weights->preset);
+        return HS_ERR_UNSUPPORTED;
+    }
     // Processors have no units for matrices, and take them apart again.
     const bool slow = device->software && path == HS_PATH_AUTO;
     model->path = HS_PATH_MATRIX;

@@ -147,8 +147,8 @@ static int learn_channels(const struct table *t, const char *name, uint32_t *cha
 static uint32_t channels_of(const struct hs_weights *w, enum part_channels of)
 {
     if (of == OF_FEATURES)
-        return HS_WEIGHTS_FEATURES;
-    return of == OF_OUTPUTS ? HS_WEIGHTS_OUTPUTS : w->channels[of];
+        return w->features;
+    return of == OF_OUTPUTS ? w->outputs : w->channels[of];
 }
 
 static int add_layer(struct table *t, const struct part *part, const char *name, bool relu,

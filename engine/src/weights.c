@@ -44,8 +44,43 @@ static int check_text(const struct reader *r, const char *key, const char *expec
     return 0;
 }
 
-#define NUMBER_TEXT_(x) #x
-#define NUMBER_TEXT(x) NUMBER_TEXT_(x)
+static const struct {
+    const char *name;
+    uint32_t features, outputs, head;
+} architectures[HS_ARCHITECTURE_COUNT] = {
+    [HS_ARCHITECTURE_UNET] = {"taau-unet", 64, 112, 27},
+    [HS_ARCHITECTURE_RAY] = {"taau-ray", 80, 128, 29},
+};
+
+/** A number, which metadata hold as text. */
+static int check_count(const struct reader *r, const char *key, uint32_t expected)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%" PRIu32, expected);
+    return check_text(r, key, text, HS_ERR_FORMAT);
+}
+
+static int check_architecture(const struct reader *r)
+{
+    const char *text = json_string_value(json_object_get(r->tensors.metadata, "architecture"));
+    struct hs_weights *w = r->weights;
+    for (int i = 0; text && i < HS_ARCHITECTURE_COUNT; i++) {
+        if (strcmp(text, architectures[i].name))
+            continue;
+        w->architecture = (enum hs_architecture)i;
+        w->features = architectures[i].features;
+        w->outputs = architectures[i].outputs;
+        w->head = architectures[i].head;
+        return 0;
+    }
+    if (!text)
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                             "__metadata__ has no \"architecture\", expected \"%s\" or \"%s\"",
+                             architectures[0].name, architectures[1].name);
+    return hs_file_error(r->log, r->label, HS_ERR_UNSUPPORTED,
+                         "architecture is \"%.64s\", expected \"%s\" or \"%s\"", text,
+                         architectures[0].name, architectures[1].name);
+}
 
 /** A network must not pass for what has none. */
 static bool is_taken(const char *preset)
@@ -77,23 +112,18 @@ static int check_preset(const struct reader *r)
 
 static int check_metadata(const struct reader *r)
 {
-    static const struct {
-        const char *key, *expected;
-        int code;
-    } fixed[] = {
-        {"format", "hindsight-model", HS_ERR_FORMAT},
-        {"format_version", HS_WEIGHTS_FORMAT_VERSION, HS_ERR_VERSION},
-        {"architecture", "taau-unet", HS_ERR_UNSUPPORTED},
-        {"features", NUMBER_TEXT(HS_WEIGHTS_FEATURES), HS_ERR_FORMAT},
-        {"outputs", NUMBER_TEXT(HS_WEIGHTS_OUTPUTS), HS_ERR_FORMAT},
-        {"head", NUMBER_TEXT(HS_WEIGHTS_HEAD), HS_ERR_FORMAT},
-    };
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
-        const int err = check_text(r, fixed[i].key, fixed[i].expected, fixed[i].code);
-        if (err)
-            return err;
-    }
-    return check_preset(r);
+    int err = check_text(r, "format", "hindsight-model", HS_ERR_FORMAT);
+    if (!err)
+        err = check_text(r, "format_version", HS_WEIGHTS_FORMAT_VERSION, HS_ERR_VERSION);
+    if (!err)
+        err = check_architecture(r);
+    if (!err)
+        err = check_count(r, "features", r->weights->features);
+    if (!err)
+        err = check_count(r, "outputs", r->weights->outputs);
+    if (!err)
+        err = check_count(r, "head", r->weights->head);
+    return err ? err : check_preset(r);
 }
 
 static size_t aligned(size_t bytes)

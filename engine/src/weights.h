@@ -20,11 +20,13 @@
 /** enter, to1, to2, from2, from1, head, and two convolutions of each block. */
 #define HS_WEIGHTS_LAYERS_MAX (6 + 2 * HS_WEIGHTS_STACKS * HS_WEIGHTS_BLOCKS_MAX)
 #define HS_WEIGHTS_NAME_MAX 16
-/** Channels of a token before and after the network. */
-#define HS_WEIGHTS_FEATURES 64
-#define HS_WEIGHTS_OUTPUTS 112
-/** Values of a pixel among the outputs. */
-#define HS_WEIGHTS_HEAD 27
+
+/** What is around the network; the layers are alike. */
+enum hs_architecture {
+    HS_ARCHITECTURE_UNET, ///< taau-unet
+    HS_ARCHITECTURE_RAY,  ///< taau-ray: behind the passes that read guides.
+    HS_ARCHITECTURE_COUNT,
+};
 
 enum hs_layer_kind {
     HS_LAYER_CONV, ///< 1x1, or 3x3 with zeros around the picture.
@@ -55,6 +57,9 @@ struct hs_layer {
 /** Immutable. All values are finite, all layers form exactly the topology of taau-unet. */
 struct hs_weights {
     char preset[HS_WEIGHTS_NAME_MAX];
+    enum hs_architecture architecture;
+    /** Channels of a token before and after the network; values of a pixel among the latter. */
+    uint32_t features, outputs, head;
     uint32_t channels[HS_WEIGHTS_LEVELS];
     /** Residual blocks: down 0, down 1, bottom, up 1, up 0. */
     uint32_t blocks[HS_WEIGHTS_STACKS];

@@ -359,7 +359,8 @@ static void sequences(struct test_rng *rng)
 static void large_networks(struct test_rng *rng)
 {
     static const struct recipe small = {"small", 66, 50, 33, 25, 0, .half = true};
-    static const struct fx_model_config best = {"best", {48, 80, 112}, {1, 1, 2, 1, 2}, 0.25f};
+    static const struct fx_model_config best = {
+        "best", {48, 80, 112}, {1, 1, 2, 1, 2}, .head = 0.25f};
     struct fx_model_config quality = fx_model_quality;
     quality.head = 0.25f;
     struct file file = write_model(rng, &quality);
@@ -458,7 +459,8 @@ static void bands(struct test_rng *rng)
         {"three times, resized", 51, 261, 26, 131, 0, .small_width = 17, .small_height = 87},
         {"one time, display-referred", 40, 152, 40, 152, HS_STREAM_LDR, .half = true},
     };
-    static const struct fx_model_config deep = {"best", {16, 16, 16}, {1, 1, 2, 1, 2}, 0.25f};
+    static const struct fx_model_config deep = {
+        "best", {16, 16, 16}, {1, 1, 2, 1, 2}, .head = 0.25f};
     static const enum hs_path paths[] = {HS_PATH_PLAIN, HS_PATH_MATRIX};
     struct fixture fx;
     struct file file = write_model(rng, &deep);
@@ -482,7 +484,7 @@ static void too_large(struct test_rng *rng)
     struct fixture fx;
     struct hs_stream *stream = NULL;
     // A row of the finest level has 4 MiB, and blocks look a hundred rows around.
-    static const struct fx_model_config wide = {"best", {128, 16, 16}, {4, 4, 4, 4, 4}, 1};
+    static const struct fx_model_config wide = {"best", {128, 16, 16}, {4, 4, 4, 4, 4}, .head = 1};
     struct file file = write_model(rng, &wide);
     FX_OPEN(&fx, NULL, NULL);
     fx.quiet = true;

@@ -163,7 +163,8 @@ static void fail_everywhere(VkResult result, int code, const char *preset, const
 static void each_call_fails(struct test_rng *rng)
 {
     // Few layers: every call of theirs fails once.
-    static const struct fx_model_config short_one = {"tiny", {16, 16, 16}, {0, 0, 1, 0, 0}, 1};
+    static const struct fx_model_config short_one = {
+        "tiny", {16, 16, 16}, {0, 0, 1, 0, 0}, .head = 1};
     char path[64];
     write_model(rng, &short_one, path);
     fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, "taau", NULL);

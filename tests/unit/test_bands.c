@@ -130,7 +130,7 @@ static void run_frame(const struct hs_bands_params *params, const struct hs_band
         free(r.places[i]);
 }
 
-static const struct fx_model_config best = {"best", {48, 80, 112}, {1, 1, 2, 1, 2}, 1};
+static const struct fx_model_config best = {"best", {48, 80, 112}, {1, 1, 2, 1, 2}, .head = 1};
 
 static void plan_layers(struct test_rng *rng, const struct fx_model_config *config, bool matrix,
                         struct hs_layers *layers)

@@ -160,7 +160,8 @@ static void *one_frame(struct fixture *fx, const struct hs_model_params *params,
 static void too_large_for_the_device(struct test_rng *rng)
 {
     // Its finest level takes 128 bytes for each output pixel, and blocks look 160 rows around.
-    static const struct fx_model_config wide = {"quality", {128, 16, 16}, {4, 4, 4, 4, 4}, 1};
+    static const struct fx_model_config wide = {
+        "quality", {128, 16, 16}, {4, 4, 4, 4, 4}, .head = 1};
     struct fixture fx;
     VkPhysicalDeviceProperties properties;
     char preset[16];

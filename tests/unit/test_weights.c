@@ -49,9 +49,12 @@ static void expect(const void *bytes, size_t size, int code, const char *words)
 
 static void reads_all(struct test_rng *rng)
 {
-    static const struct fx_model_config all_stacks = {"best", {48, 80, 112}, {1, 1, 2, 1, 2}, 1};
-    const struct fx_model_config *configs[] = {&fx_model_tiny, &fx_model_quality, &all_stacks};
-    for (size_t c = 0; c < 3; c++) {
+    static const struct fx_model_config all_stacks = {
+        "best", {48, 80, 112}, {1, 1, 2, 1, 2}, .head = 1};
+    static const uint32_t sizes[2][3] = {{64, 112, 27}, {80, 128, 29}};
+    const struct fx_model_config *configs[] = {&fx_model_tiny, &fx_model_quality, &all_stacks,
+                                               &fx_model_ray};
+    for (size_t c = 0; c < sizeof(configs) / sizeof(configs[0]); c++) {
         struct fx_model_file file = fx_model_file_make(rng, configs[c]);
         struct hs_weights *weights = NULL;
         size_t size, at = 0;
@@ -61,6 +64,13 @@ static void reads_all(struct test_rng *rng)
         REQUIRE(!strcmp(weights->preset, configs[c]->preset));
         REQUIRE(!memcmp(weights->channels, configs[c]->channels, sizeof(weights->channels)));
         REQUIRE(!memcmp(weights->blocks, configs[c]->blocks, sizeof(weights->blocks)));
+        REQUIRE_EQ(weights->architecture,
+                   configs[c]->ray ? HS_ARCHITECTURE_RAY : HS_ARCHITECTURE_UNET);
+        REQUIRE_EQ(weights->features, sizes[configs[c]->ray][0]);
+        REQUIRE_EQ(weights->outputs, sizes[configs[c]->ray][1]);
+        REQUIRE_EQ(weights->head, sizes[configs[c]->ray][2]);
+        REQUIRE_EQ(weights->layers[0].inputs, weights->features);
+        REQUIRE_EQ(weights->layers[weights->layer_count - 1].outputs, weights->outputs);
         for (int i = 0; i < 5; i++)
             blocks += configs[c]->blocks[i];
         REQUIRE_EQ(weights->layer_count, 6 + 2 * blocks);
@@ -245,6 +255,43 @@ static void wrong_header(struct test_rng *rng)
     }
 }
 
+// Each architecture has its own numbers around the same layers.
+static void wrong_architecture(struct test_rng *rng)
+{
+    static const struct {
+        bool ray;
+        const char *from, *to;
+        int code;
+        const char *words;
+    } cases[] = {
+        {false, "taau-unet", "taau-ray", HS_ERR_FORMAT, "features is \"64\", expected \"80\""},
+        {true, "taau-ray", "taau-unet", HS_ERR_FORMAT, "features is \"80\", expected \"64\""},
+        {true, "taau-ray", "taau-rays", HS_ERR_UNSUPPORTED,
+         "expected \"taau-unet\" or \"taau-ray\""},
+        {true, "\"architecture\"", "\"architectural\"", HS_ERR_FORMAT, "no \"architecture\""},
+        {true, "\"taau-ray\"", "7", HS_ERR_FORMAT, "is not a text"},
+        {true, "\"outputs\":\"128\"", "\"outputs\":\"112\"", HS_ERR_FORMAT, "expected \"128\""},
+        {true, "\"head\":\"29\"", "\"head\":\"27\"", HS_ERR_FORMAT, "expected \"29\""},
+        {true, K("inputs", "80"), K("inputs", "64"), HS_ERR_FORMAT,
+         "layer enter: inputs is 64, expected 80"},
+        {true, K("outputs", "128"), K("outputs", "112"), HS_ERR_FORMAT,
+         "layer head: outputs is 112, expected 128"},
+        {true, "[16,80,1,1]", "[16,64,1,1]", HS_ERR_FORMAT, "its shape and dtype need 2048"},
+        {true, "[128,16,1,1]", "[16,128,1,1]", HS_ERR_FORMAT,
+         "shape is [16, 128, 1, 1], expected [128, 16, 1, 1]"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fx_model_file file =
+            fx_model_file_make(rng, cases[i].ray ? &fx_model_ray : &fx_model_tiny);
+        size_t size;
+        edit(&file, cases[i].from, cases[i].to);
+        unsigned char *bytes = fx_model_file_bytes(&file, &size);
+        expect(bytes, size, cases[i].code, cases[i].words);
+        free(bytes);
+        fx_model_file_finish(&file);
+    }
+}
+
 static void tensors_must_fill_the_data(struct test_rng *rng)
 {
     struct fx_model_file file = fx_model_file_make(rng, &fx_model_tiny);
@@ -265,9 +312,9 @@ static void tensors_must_fill_the_data(struct test_rng *rng)
     fx_model_file_finish(&file);
 }
 
-static void cut_off(struct test_rng *rng)
+static void cut_off_of(struct test_rng *rng, const struct fx_model_config *config)
 {
-    struct fx_model_file file = fx_model_file_make(rng, &fx_model_tiny);
+    struct fx_model_file file = fx_model_file_make(rng, config);
     size_t size;
     unsigned char *bytes = fx_model_file_bytes(&file, &size);
     const size_t start = size - file.data_size;
@@ -290,6 +337,12 @@ static void cut_off(struct test_rng *rng)
     REQUIRE_EQ(ends, 28);
     free(bytes);
     fx_model_file_finish(&file);
+}
+
+static void cut_off(struct test_rng *rng)
+{
+    cut_off_of(rng, &fx_model_tiny);
+    cut_off_of(rng, &fx_model_ray);
 }
 
 static void header_sizes(struct test_rng *rng)
@@ -322,9 +375,9 @@ static void header_sizes(struct test_rng *rng)
 }
 
 // A flip may hit a text that nothing depends on; then the file is read, else refused with a line.
-static void flipped_bits(struct test_rng *rng)
+static void flipped_bits_of(struct test_rng *rng, const struct fx_model_config *config)
 {
-    struct fx_model_file file = fx_model_file_make(rng, &fx_model_tiny);
+    struct fx_model_file file = fx_model_file_make(rng, config);
     size_t size;
     unsigned char *bytes = fx_model_file_bytes(&file, &size);
     const uint32_t bits = (uint32_t)(size - file.data_size) * 8;
@@ -344,6 +397,12 @@ static void flipped_bits(struct test_rng *rng)
     REQUIRE_GT(refused, 3000);
     free(bytes);
     fx_model_file_finish(&file);
+}
+
+static void flipped_bits(struct test_rng *rng)
+{
+    flipped_bits_of(rng, &fx_model_tiny);
+    flipped_bits_of(rng, &fx_model_ray);
 }
 
 static void not_finite(struct test_rng *rng)
@@ -414,6 +473,7 @@ static const struct test_case cases[] = {
     {"reads all", reads_all},
     {"layers tell what they do", layers_tell_what_they_do},
     {"wrong header", wrong_header},
+    {"wrong architecture", wrong_architecture},
     {"tensors must fill the data", tensors_must_fill_the_data},
     {"cut off", cut_off},
     {"header sizes", header_sizes},
