@@ -13,6 +13,9 @@
 #include "hsframe.h"
 #include "hsio.h"
 
+/** The least side of a picture that a model takes. */
+#define TOOL_LEAST_SIDE 16
+
 /** What all frames have in common. */
 struct tool_backend_setup {
     const char *model;  ///< "nearest" and "bicubic" run on the CPU, others as hsmodel_params().

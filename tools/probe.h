@@ -14,6 +14,7 @@
 #define PROBE_TILES 1024 ///< At most, of a frame.
 #define PROBE_FEATURES 10
 #define PROBE_NOTES 24
+#define PROBE_LEAST_SIDE 32 ///< Pixels; less does not prove a convention wrong.
 #define PROBE_EXIT_WRONG 3
 #define PROBE_EXIT_UNSURE 4
 
@@ -54,6 +55,8 @@ struct probe_clip {
 int probe_clip_read(const struct hsio_sequence *seq, int first, int count, bool guides,
                     struct probe_clip *clip);
 void probe_clip_finish(struct probe_clip *clip);
+/** Whether the pictures are too small for a verdict against the convention. */
+bool probe_is_small(const struct probe_clip *clip);
 
 /* --------------------------------------------------------------------------------- motion --- */
 

@@ -219,8 +219,10 @@ static void note_motion(struct probe_report *r)
         break;
     case PROBE_UNSURE:
         note(r, false,
-             "not sure: vectors explain these frames no better than no motion does; try frames "
-             "with more movement (--start) or more of them (--frames)");
+             probe_is_small(&r->clip) ? "not sure: the pictures are too small to tell"
+                                      : "not sure: vectors explain these frames no better than no "
+                                        "motion does; try frames "
+                                        "with more movement (--start) or more of them (--frames)");
         break;
     case PROBE_WRONG:
         note(r, true, "the vectors do not mean what convention %s says",
@@ -321,9 +323,10 @@ static void judge(struct probe_report *r)
 {
     const struct probe_motion *m = &r->motion;
     const struct probe_depth *d = &r->depth;
-    const bool wrong_jitter = r->jitter.sure && !r->jitter.fits;
+    const bool small = probe_is_small(&r->clip);
+    const bool wrong_jitter = r->jitter.sure && !r->jitter.fits && !small;
     const bool wrong_depth =
-        d->kind_known == PROBE_PROVEN && r->clip.convention->depth.kind != d->kind;
+        !small && d->kind_known == PROBE_PROVEN && r->clip.convention->depth.kind != d->kind;
 
     if (m->verdict == PROBE_WRONG || m->verdict == PROBE_ZERO || wrong_jitter || wrong_depth) {
         r->verdict = "wrong";

@@ -325,6 +325,7 @@ int probe_motion_search(struct probe_search *s, struct probe_motion *m)
     m->verdict = m->doubt > fmax(DOUBT_PX, DOUBT_SHARE * m->magnitude) ? PROBE_UNSURE
                  : m->still.rival                                      ? PROBE_UNSURE
                  : m->declared.rival                                   ? PROBE_FITS
+                 : probe_is_small(s->clip)                             ? PROBE_UNSURE
                                                                        : PROBE_WRONG;
     return 0;
 }

@@ -379,6 +379,11 @@ int probe_clip_read(const struct hsio_sequence *seq, int first, int count, bool 
     return err;
 }
 
+bool probe_is_small(const struct probe_clip *clip)
+{
+    return clip->w < PROBE_LEAST_SIDE || clip->h < PROBE_LEAST_SIDE;
+}
+
 void probe_clip_finish(struct probe_clip *clip)
 {
     for (int i = 0; i < clip->count; i++) {

@@ -101,6 +101,13 @@ static int choose_size(const struct upscale_request *request, struct upscale_pla
                    setup->out_width, setup->out_height);
         return HS_ERR_INVALID;
     }
+    if (!tool_is_baseline(request->model) &&
+        (info->width < TOOL_LEAST_SIDE || info->height < TOOL_LEAST_SIDE)) {
+        tool_error("%s: %dx%d is less than the %dx%d pixels that models take; nearest and bicubic "
+                   "take any size",
+                   info->location, info->width, info->height, TOOL_LEAST_SIDE, TOOL_LEAST_SIDE);
+        return HS_ERR_INVALID;
+    }
     return 0;
 }
 
