@@ -4,12 +4,14 @@
 // Where a sample lies near the pixel it counts much, elsewhere history stays; history is corrected
 // by what the samples around the pixel say about it and kept in the box of their deviations.
 // In the variants _f32 and _cm the network's head, computed here from its last activations, bends
-// each of these steps; a head of zeros leaves them as they are.
+// each of these steps; a head of zeros leaves them as they are. The variants _aov do all of it once
+// more, for its weights alone, and apply them to another plane (aov.glsl).
 // Reads: colour [render], reprojected colour and weight [output], activations of level 0.
 // Writes: next history colour RGBA16F and weight R16F, and the picture in input units to the
 // output rectangle or, when finish follows, to `resolved`.
 // Grid: one thread an output pixel, 8x8. Precision: f32; the head's product as in tokens.glsl.
-// References: hs_ref_resolve() in engine/ref/ref_resolve.c, resolve() in pipeline.py.
+// References: hs_ref_resolve() in engine/ref/ref_resolve.c, resolve() in pipeline.py; hs_ref_aov()
+// in engine/ref/ref_aov.c.
 #extension GL_GOOGLE_include_directive : require
 #ifdef HS_NETWORK
 #include "types.glsl"
@@ -30,10 +32,14 @@ struct head {
 const head head_none = head(1.0, 1.0, 1.0, 1.0);
 #endif
 
+#ifdef HS_AOV
+#include "aov.glsl"
+#else
 HS_OUTPUT(out_history, HS_BINDING_OUT_HISTORY_COLOUR);
 HS_OUTPUT(out_history_aux, HS_BINDING_OUT_HISTORY_AUX);
 HS_OUTPUT(out_image, HS_BINDING_OUTPUT);
 HS_OUTPUT(out_resolved, HS_BINDING_OUT_RESOLVED);
+#endif
 
 // Draws history towards the local mean until it lies in the box of the local deviations. Returns
 // the factor that it took, 1 where history was inside.
@@ -75,15 +81,15 @@ void resolve(ivec2 p, bool opaque)
 #endif
     work now = filter_window(weights, opaque);
     const float gain = window_gain() * h.gain;
-    float weight = texelFetch(reproj_aux, moved_place(p), 0).r;
+    float weight = texelFetch(reproj_aux, moved_place(p), 0).r, keep = 1.0, trust = 0.0;
     if (weight > 0.0) {
         work old = settle(moved, opaque);
         work corrected = old;
         const float total = correct(opaque, corrected);
-        const float keep = rectify(box_size(weight) * h.size, opaque, old);
+        keep = rectify(box_size(weight) * h.size, opaque, old);
         weight *= keep * keep;
-        float trust = total / (total + HS_TAAU_CORRECT_KERNEL) * keep * keep * weight /
-                      (weight + HS_TAAU_CORRECT_WEIGHT);
+        trust = total / (total + HS_TAAU_CORRECT_KERNEL) * keep * keep * weight /
+                (weight + HS_TAAU_CORRECT_WEIGHT);
 #ifdef HS_NETWORK
         trust *= h.trust / (1.0 - trust + trust * h.trust);
         weight *= h.weight;
@@ -98,6 +104,11 @@ void resolve(ivec2 p, bool opaque)
     now.c.rgb += residual() * max(has(HS_FRAME_LDR) ? now.c.a : now.s, 0.0);
 #endif
     const vec4 rgba = decode(now);
+#ifdef HS_AOV
+    const float fresh = weight > 0.0 ? gain / (weight + gain) : 1.0;
+    resolve_aov(p, weights, aov_shares(fresh, keep, trust),
+                vec4(rgba.rgb / exposure_factor(), rgba.a));
+#else
     imageStore(out_history, p, rgba);
     imageStore(out_history_aux, p, vec4(min(weight + gain, HS_TAAU_WEIGHT_MAX), 0.0, 0.0, 0.0));
     const vec4 picture = vec4(min(rgba.rgb / exposure_factor(), HS_TAAU_MAX), rgba.a);
@@ -105,6 +116,7 @@ void resolve(ivec2 p, bool opaque)
         imageStore(out_resolved, p, picture);
     else
         imageStore(out_image, p + params.origin_out.xy, picture);
+#endif
 }
 
 void main()

@@ -5,6 +5,9 @@
 layout(push_constant) uniform hs_push_block
 {
     hs_push push;
+#ifdef HS_AOV
+    ivec4 aov;
+#endif
 };
 
 int ring_row(int y, int base, int rows)

@@ -84,6 +84,24 @@ struct hs_push {
                       // next's; tiles of a workgroup, one below the other (matrix path)
 };
 
+// Push constants of the stage that resolves an AOV: those of resolve, then its own.
+#ifndef VULKAN
+struct hs_aov_push {
+    struct hs_push push;
+    HS_IVEC4 aov; // HS_AOV_PUSH_* flags; unused
+};
+#endif
+
+#define HS_AOV_PUSH_DATA 1    // values of its own, no part of the colour
+#define HS_AOV_PUSH_HISTORY 2 // the previous frame had it
+
+// Set 2 of that stage: the plane, what its history holds, what is written.
+#define HS_BINDING_AOV_IN 0
+#define HS_BINDING_AOV_HISTORY 1
+#define HS_BINDING_AOV_OUT_HISTORY 2
+#define HS_BINDING_AOV_OUT 3
+#define HS_BINDING_AOV_COUNT 4
+
 // Set 0. Planes of the caller, then the stream's own, then what is written.
 #define HS_BINDING_PARAMS 0
 #define HS_BINDING_STATE 1

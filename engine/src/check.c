@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Everything that can be wrong with a frame, found before anything is recorded.
 #include <math.h>
+#include <stdio.h>
 
 #include "stream.h"
 
@@ -70,21 +71,13 @@ static bool format_accepted(enum hs_plane plane, VkFormat format)
     return false;
 }
 
-static int check_plane(const struct hs_log *log, enum hs_plane plane, const struct hs_image *image,
-                       uint32_t width, uint32_t height, struct hs_plane_use *use)
+static int check_image(const struct hs_log *log, const char *name, bool input,
+                       const struct hs_image *image, uint32_t width, uint32_t height)
 {
-    const char *name = plane_names[plane];
-    if (!image->view)
-        return 0;
     if (!image->image)
         return hs_invalid(log, "%s plane: the view has no image", name);
-    if (!format_accepted(plane, image->format)) {
-        hs_log_message(log, HS_LOG_ERROR, "%s plane: format %d is not accepted", name,
-                       (int)image->format);
-        return HS_ERR_UNSUPPORTED;
-    }
-    if (plane != HS_PLANE_OUTPUT && (image->layout == VK_IMAGE_LAYOUT_UNDEFINED ||
-                                     image->layout == VK_IMAGE_LAYOUT_PREINITIALIZED))
+    if (input && (image->layout == VK_IMAGE_LAYOUT_UNDEFINED ||
+                  image->layout == VK_IMAGE_LAYOUT_PREINITIALIZED))
         return hs_invalid(log, "%s plane: an input can not be in layout %d", name,
                           (int)image->layout);
     if (image->flags & ~(uint32_t)HS_IMAGE_COPY)
@@ -97,6 +90,23 @@ static int check_plane(const struct hs_log *log, enum hs_plane plane, const stru
     if (image->x > INT32_MAX - width || image->y > INT32_MAX - height)
         return hs_invalid(log, "%s plane: origin (%u, %u) is out of range", name, image->x,
                           image->y);
+    return 0;
+}
+
+static int check_plane(const struct hs_log *log, enum hs_plane plane, const struct hs_image *image,
+                       uint32_t width, uint32_t height, struct hs_plane_use *use)
+{
+    const char *name = plane_names[plane];
+    if (!image->view)
+        return 0;
+    if (image->image && !format_accepted(plane, image->format)) {
+        hs_log_message(log, HS_LOG_ERROR, "%s plane: format %d is not accepted", name,
+                       (int)image->format);
+        return HS_ERR_UNSUPPORTED;
+    }
+    const int err = check_image(log, name, plane != HS_PLANE_OUTPUT, image, width, height);
+    if (err)
+        return err;
     *use = (struct hs_plane_use){.image = image, .width = width, .height = height};
     return 0;
 }
@@ -195,6 +205,49 @@ static int check_values(const struct hs_log *log, const struct hs_frame *f)
     return err ? err : check_camera(log, f->camera);
 }
 
+/** Half of an AOV. They are used directly or not at all. */
+static int check_aov_image(const struct hs_log *log, uint32_t index, bool input,
+                           const struct hs_image *image, uint32_t width, uint32_t height)
+{
+    const VkImageUsageFlags bit = input ? VK_IMAGE_USAGE_SAMPLED_BIT : VK_IMAGE_USAGE_STORAGE_BIT;
+    char name[40];
+    snprintf(name, sizeof(name), "AOV %u, %s", index, input ? "input" : "output");
+    if (!image->view)
+        return hs_invalid(log, "%s: the plane is missing", name);
+    const int err = check_image(log, name, input, image, width, height);
+    if (err)
+        return err;
+    if ((image->format == VK_FORMAT_R16G16B16A16_SFLOAT ||
+         image->format == VK_FORMAT_R32G32B32A32_SFLOAT) &&
+        !image->x && !image->y && !(image->flags & HS_IMAGE_COPY) &&
+        (!image->usage || (image->usage & bit)) && (!input || hs_layout_sampleable(image->layout)))
+        return 0;
+    hs_log_message(log, HS_LOG_ERROR,
+                   "%s plane: can not be used directly: format %d, layout %d, origin (%u, %u), "
+                   "usage 0x%x",
+                   name, (int)image->format, (int)image->layout, image->x, image->y, image->usage);
+    return HS_ERR_UNSUPPORTED;
+}
+
+static int check_aovs(const struct hs_stream *s, const struct hs_frame *f)
+{
+    const struct hs_log *log = &s->device->log;
+    if (f->aov_count > HS_AOV_MAX || (f->aov_count && !f->aovs))
+        return hs_invalid(log, "%u AOVs, %s", f->aov_count,
+                          f->aovs ? "which are too many" : "but no list of them");
+    int err = 0;
+    for (uint32_t i = 0; !err && i < f->aov_count; i++) {
+        const struct hs_aov *a = &f->aovs[i];
+        if ((unsigned)a->kind > HS_AOV_DATA)
+            return hs_invalid(log, "AOV %u: unknown kind %d", i, (int)a->kind);
+        err = check_aov_image(log, i, true, &a->in, f->render_width, f->render_height);
+        if (!err)
+            err =
+                check_aov_image(log, i, false, &a->out, s->params.out_width, s->params.out_height);
+    }
+    return err;
+}
+
 int hs_frame_check(const struct hs_stream *s, const struct hs_frame *f, struct hs_recording *rec)
 {
     const struct hs_log *log = &s->device->log;
@@ -233,5 +286,5 @@ int hs_frame_check(const struct hs_stream *s, const struct hs_frame *f, struct h
     for (int i = 0; !err && i < HS_PLANE_COUNT; i++)
         err = check_plane(log, (enum hs_plane)i, planes[i].image, planes[i].width, planes[i].height,
                           &rec->planes[i]);
-    return err;
+    return err ? err : check_aovs(s, f);
 }

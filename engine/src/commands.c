@@ -7,7 +7,8 @@
 
 #define TRANSFER VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT
 #define COMPUTE VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT
-#define MAX_BARRIERS (HS_OWN_COUNT + HS_GUIDE_COUNT + HS_MAX_COPIES + HS_PLANE_COUNT)
+#define MAX_BARRIERS \
+    (HS_OWN_COUNT + HS_GUIDE_COUNT + HS_MAX_COPIES + HS_PLANE_COUNT + 3 * HS_AOV_MAX)
 
 /** Barriers that are recorded together. */
 struct barriers {
@@ -140,6 +141,10 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
         add_new(&b, &s->guides[i]);
     for (uint32_t i = 0; i < s->copy_count; i++)
         add_new(&b, &s->copies[i].image);
+    for (int i = 0; i < HS_AOV_MAX; i++) {
+        add_new(&b, &s->aovs.own[i].history[0]);
+        add_new(&b, &s->aovs.own[i].history[1]);
+    }
     for (int i = 0; i < HS_PLANE_OUTPUT; i++) {
         const struct hs_plane_use *use = &rec->planes[i];
         if (use->copy && !lent_before(rec, i))
@@ -151,6 +156,10 @@ static void record_setup(struct hs_stream *s, struct hs_recording *rec, VkComman
     if (!out->copy)
         add_lent(&b, out->image, out->image->layout, VK_IMAGE_LAYOUT_GENERAL, HS_OUTPUT_STAGES, 0,
                  COMPUTE, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    for (uint32_t i = 0; i < rec->frame->aov_count; i++)
+        add_lent(&b, &rec->frame->aovs[i].out, rec->frame->aovs[i].out.layout,
+                 VK_IMAGE_LAYOUT_GENERAL, HS_OUTPUT_STAGES, 0, COMPUTE,
+                 VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
     flush(s, cmd, &b);
 
     s->device->vk.CmdUpdateBuffer(cmd, s->buffer.buffer, 0, sizeof(rec->params), &rec->params);
@@ -315,6 +324,39 @@ static void record_reproject(struct hs_stream *s, struct hs_recording *rec, VkCo
              groups_of(rows.end - rows.first));
 }
 
+/** The AOVs of a band that was resolved with these push constants: the same stage once each. */
+static void record_aovs(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                        const struct hs_push *push, struct hs_rows rows)
+{
+    const struct hs_vk *vk = &s->device->vk;
+    const struct hs_aovs *a = &s->aovs;
+    // Another layout: sets are bound anew, there and back.
+    const VkDescriptorSet sets[] = {rec->set, s->network ? s->layer_sets[s->model->layers.count - 1]
+                                                         : VK_NULL_HANDLE};
+    begin_label(s, cmd, "aovs");
+    vk->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, a->pipeline);
+    vk->CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, a->pipeline_layout, 0,
+                              s->network ? 2 : 1, sets, 0, NULL);
+    for (uint32_t i = 0; i < rec->frame->aov_count; i++) {
+        const enum hs_aov_kind kind = rec->frame->aovs[i].kind;
+        const bool past = a->own[i].valid && a->own[i].kind == kind && !rec->reset;
+        const struct hs_aov_push all = {
+            *push,
+            {(kind == HS_AOV_DATA ? HS_AOV_PUSH_DATA : 0) | (past ? HS_AOV_PUSH_HISTORY : 0), 0, 0,
+             0}};
+        vk->CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, a->pipeline_layout, 2, 1,
+                                  &rec->aov_sets[i], 0, NULL);
+        vk->CmdPushConstants(cmd, a->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(all),
+                             &all);
+        vk->CmdDispatch(cmd, groups_of(s->params.out_width), groups_of(rows.end - rows.first), 1);
+    }
+    vk->CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, s->model->pipeline_layout, 0, 1,
+                              &rec->set, 0, NULL);
+    if (vk->CmdEndDebugUtilsLabelEXT)
+        vk->CmdEndDebugUtilsLabelEXT(cmd);
+    hs_timing_mark(s, rec, cmd, "aovs");
+}
+
 /** With a network, its head is part of this. */
 static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
                            struct hs_rows rows)
@@ -329,6 +371,8 @@ static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkComm
         s, rec, cmd, taken_over ? s->model->plain_resolve : s->model->pipelines[HS_STAGE_RESOLVE],
         hs_stage_name(HS_STAGE_RESOLVE),
         (uint32_t[]){groups_of(s->params.out_width), groups_of(rows.end - rows.first), 1});
+    if (rec->frame->aov_count)
+        record_aovs(s, rec, cmd, &push, rows);
 }
 
 /** Everything from reproject to resolve, band by band. */
@@ -420,13 +464,30 @@ static void copy_output(struct hs_stream *s, VkCommandBuffer cmd, const struct h
     }
 }
 
+static VkImageLayout layout_after(VkImageLayout before)
+{
+    return before == VK_IMAGE_LAYOUT_UNDEFINED ? VK_IMAGE_LAYOUT_GENERAL : before;
+}
+
+static void record_aov_outputs(struct hs_stream *s, const struct hs_recording *rec,
+                               VkCommandBuffer cmd)
+{
+    struct barriers b;
+    start(&b, 0, 0, 0, 0);
+    for (uint32_t i = 0; i < rec->frame->aov_count; i++)
+        add_lent(&b, &rec->frame->aovs[i].out, VK_IMAGE_LAYOUT_GENERAL,
+                 layout_after(rec->frame->aovs[i].out.layout), COMPUTE,
+                 VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT, HS_OUTPUT_STAGES, 0);
+    if (b.count)
+        flush(s, cmd, &b);
+}
+
 /** Brings the output where and into the layout that the caller wants. */
 static void record_output(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
 {
     const struct hs_plane_use *out = &rec->planes[HS_PLANE_OUTPUT];
     const VkImageLayout before = out->image->layout;
-    const VkImageLayout after =
-        before == VK_IMAGE_LAYOUT_UNDEFINED ? VK_IMAGE_LAYOUT_GENERAL : before;
+    const VkImageLayout after = layout_after(before);
     struct barriers b;
     if (!out->copy) {
         start(&b, 0, 0, 0, 0);
@@ -460,6 +521,10 @@ static void forget_contents(struct hs_stream *s)
         s->guides[i].ready = false;
     for (uint32_t i = 0; i < s->copy_count; i++)
         s->copies[i].image.ready = false;
+    for (int i = 0; i < HS_AOV_MAX; i++) {
+        s->aovs.own[i].history[0].ready = false;
+        s->aovs.own[i].history[1].ready = false;
+    }
     s->state_ready = false;
     s->weights_ready = false;
 }
@@ -473,4 +538,5 @@ void hs_commands_record(struct hs_stream *s, struct hs_recording *rec, VkCommand
     hs_timing_mark(s, rec, cmd, "setup");
     record_stages(s, rec, cmd);
     record_output(s, rec, cmd);
+    record_aov_outputs(s, rec, cmd);
 }

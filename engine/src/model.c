@@ -60,7 +60,7 @@ int hs_model_layout(struct hs_model *model)
     return hs_device_error(device, r, "vkCreatePipelineLayout");
 }
 
-int hs_model_set_layout(struct hs_model *model, uint32_t count,
+int hs_model_set_layout(const struct hs_model *model, uint32_t count,
                         VkDescriptorType (*type)(uint32_t binding), VkDescriptorSetLayout *layout)
 {
     struct hs_device *device = model->device;
@@ -115,8 +115,8 @@ static void fill_constants(const struct hs_dispatch *d, struct constants *c)
     c->info = (VkSpecializationInfo){HS_SPEC_COUNT + 1, c->map, sizeof(c->values), c->values};
 }
 
-int hs_model_pipeline(struct hs_model *model, const char *shader, const char *name,
-                      const struct hs_dispatch *dispatch, VkPipeline *pipeline)
+int hs_model_pipeline(const struct hs_model *model, VkPipelineLayout layout, const char *shader,
+                      const char *name, const struct hs_dispatch *dispatch, VkPipeline *pipeline)
 {
     struct hs_device *device = model->device;
     const struct hs_spirv *spirv = hs_spirv_find(hs_spirv_engine, shader);
@@ -149,7 +149,7 @@ int hs_model_pipeline(struct hs_model *model, const char *shader, const char *na
                 .module = module,
                 .pName = "main",
             },
-        .layout = model->pipeline_layout,
+        .layout = layout,
     };
     if (dispatch) {
         fill_constants(dispatch, &constants);
@@ -180,12 +180,12 @@ static int create_all(struct hs_model *model, const struct hs_weights *weights,
     for (int i = 0; !err && i < HS_STAGE_COUNT; i++) {
         const bool guided = i >= HS_STAGE_DEMODULATE && i <= HS_STAGE_FILTER;
         if (!model->pipelines[i] && (model->guides || !guided))
-            err = hs_model_pipeline(model, stages[i].shader, stages[i].name, NULL,
-                                    &model->pipelines[i]);
+            err = hs_model_pipeline(model, model->pipeline_layout, stages[i].shader, stages[i].name,
+                                    NULL, &model->pipelines[i]);
     }
     if (!err && weights && !params->file)
-        err = hs_model_pipeline(model, stages[HS_STAGE_RESOLVE].shader, "plain resolve", NULL,
-                                &model->plain_resolve);
+        err = hs_model_pipeline(model, model->pipeline_layout, stages[HS_STAGE_RESOLVE].shader,
+                                "plain resolve", NULL, &model->plain_resolve);
     return err;
 }
 

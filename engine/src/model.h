@@ -50,7 +50,7 @@ struct hs_model {
  * compute shaders, of the type that `type` gives.
  * Errors: those of a failed Vulkan call, logged.
  */
-int hs_model_set_layout(struct hs_model *model, uint32_t count,
+int hs_model_set_layout(const struct hs_model *model, uint32_t count,
                         VkDescriptorType (*type)(uint32_t binding), VkDescriptorSetLayout *layout);
 
 /** Stage name for logs, labels and timings. */
@@ -65,9 +65,12 @@ int hs_model_layout(struct hs_model *model);
 /** The layout of the guides' set, then that of all pipelines. */
 int hs_guides_layout(struct hs_model *model);
 
-/** `dispatch` gives specialization constants and, on the matrix path, whole subgroups; or NULL. */
-int hs_model_pipeline(struct hs_model *model, const char *shader, const char *name,
-                      const struct hs_dispatch *dispatch, VkPipeline *pipeline);
+/**
+ * `dispatch` gives specialization constants and, on the matrix path, whole subgroups; or NULL.
+ * Changes nothing of the model.
+ */
+int hs_model_pipeline(const struct hs_model *model, VkPipelineLayout layout, const char *shader,
+                      const char *name, const struct hs_dispatch *dispatch, VkPipeline *pipeline);
 
 /** Plans the network and chooses its path, before there are layouts; then makes the rest. */
 int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, enum hs_path path);

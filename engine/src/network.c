@@ -78,11 +78,12 @@ int hs_network_create(struct hs_model *model, const struct hs_weights *weights)
     for (uint32_t i = 0; !err && i < head; i++) {
         const char *shader =
             i ? (matrix ? "32_conv_cm" : "32_conv_f32") : (matrix ? "30_enter_cm" : "30_enter_f32");
-        err = hs_model_pipeline(model, shader, layers->list[i].name, &layers->list[i],
-                                &model->layer_pipelines[i]);
+        err = hs_model_pipeline(model, model->pipeline_layout, shader, layers->list[i].name,
+                                &layers->list[i], &model->layer_pipelines[i]);
     }
     if (!err)
-        err = hs_model_pipeline(model, matrix ? "40_resolve_cm" : "40_resolve_f32",
+        err = hs_model_pipeline(model, model->pipeline_layout,
+                                matrix ? "40_resolve_cm" : "40_resolve_f32",
                                 hs_stage_name(HS_STAGE_RESOLVE), &layers->list[head],
                                 &model->pipelines[HS_STAGE_RESOLVE]);
     return err;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static_assert(sizeof(struct hs_frame_params) == 21 * 16, "std140 layout of the parameter block");
+static_assert(sizeof(struct hs_aov_push) == 5 * 16, "push constants");
 static_assert(sizeof(struct hs_state) == (2 + HS_MEASURE_GROUPS) * 16, "std430 layout of state");
 
 static float or_one(float value)

@@ -2,7 +2,7 @@
 // Direct use of a lent plane or the way through a copy, and what is made on first need.
 #include "stream.h"
 
-static bool layout_sampleable(VkImageLayout layout)
+bool hs_layout_sampleable(VkImageLayout layout)
 {
     switch (layout) {
     case VK_IMAGE_LAYOUT_GENERAL:
@@ -74,7 +74,7 @@ static int choose_input(struct hs_stream *s, enum hs_plane plane, struct hs_plan
     const struct hs_image *image = use->image;
     if (!image)
         return 0;
-    if (!(image->flags & HS_IMAGE_COPY) && layout_sampleable(image->layout) &&
+    if (!(image->flags & HS_IMAGE_COPY) && hs_layout_sampleable(image->layout) &&
         usage_has(image, VK_IMAGE_USAGE_SAMPLED_BIT))
         return 0;
     if (!usage_has(image, VK_IMAGE_USAGE_TRANSFER_SRC_BIT))

@@ -35,9 +35,8 @@ static void make_key(const struct hs_stream *s, const struct hs_recording *rec,
     key->guides = rec->guides;
 }
 
-/** As many sets of one layout as a pool gives to. */
-static VkResult allocate(struct hs_device *device, VkDescriptorPool pool,
-                         VkDescriptorSetLayout layout, VkDescriptorSet made[HS_SETS_PER_POOL])
+VkResult hs_sets_allocate(struct hs_device *device, VkDescriptorPool pool,
+                          VkDescriptorSetLayout layout, VkDescriptorSet made[HS_SETS_PER_POOL])
 {
     VkDescriptorSetLayout layouts[HS_SETS_PER_POOL];
     for (int i = 0; i < HS_SETS_PER_POOL; i++)
@@ -93,9 +92,9 @@ static int grow(struct hs_stream *s)
     if (r != VK_SUCCESS)
         return hs_device_error(device, r, "vkCreateDescriptorPool");
     VkDescriptorSet made[HS_SETS_PER_POOL], guide_sets[HS_SETS_PER_POOL] = {0};
-    r = allocate(device, pool, s->model->set_layout, made);
+    r = hs_sets_allocate(device, pool, s->model->set_layout, made);
     if (r == VK_SUCCESS && guides)
-        r = allocate(device, pool, s->model->guide_layout, guide_sets);
+        r = hs_sets_allocate(device, pool, s->model->guide_layout, guide_sets);
     if (r != VK_SUCCESS) {
         device->vk.DestroyDescriptorPool(device->device, pool, NULL);
         return hs_device_error(device, r, "vkAllocateDescriptorSets");

@@ -135,6 +135,7 @@ static void advance(struct hs_stream *s, const struct hs_recording *rec)
     s->prev_has_normal = rec->world_normal;
     s->prev_has_depth = rec->planes[HS_PLANE_DEPTH].image;
     s->prev_has_camera = f->camera;
+    hs_aovs_advance(s, f);
     if (f->camera)
         s->prev_camera = *f->camera;
 }
@@ -154,6 +155,8 @@ int hs_stream_record(struct hs_stream *s, const struct hs_frame *frame, VkComman
         err = hs_planes_choose(s, &rec);
     if (!err)
         err = hs_sets_find(s, &rec);
+    if (!err)
+        err = hs_aovs_choose(s, &rec);
     if (err)
         return err;
     hs_params_fill(s, &rec);
@@ -164,8 +167,10 @@ int hs_stream_record(struct hs_stream *s, const struct hs_frame *frame, VkComman
 
 void hs_stream_forget(struct hs_stream *s, VkImageView view)
 {
-    if (s)
-        hs_sets_forget(s, view);
+    if (!s)
+        return;
+    hs_sets_forget(s, view);
+    hs_aovs_forget(s, view);
 }
 
 void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
@@ -188,10 +193,14 @@ void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
         const bool history = i >= HS_GUIDE_SURFACE;
         *(history ? &info->history_bytes : &info->activation_bytes) += s->guides[i].bytes;
     }
+    for (int i = 0; i < HS_AOV_MAX; i++)
+        info->history_bytes += s->aovs.own[i].arena.bytes;
     for (uint32_t i = 0; i < s->copy_count; i++)
         info->copy_bytes += s->copies[i].arena.bytes;
     for (uint32_t i = 0; i < s->set_count; i++)
         info->descriptor_sets += s->sets[i].used;
+    for (uint32_t i = 0; i < s->aovs.set_count; i++)
+        info->descriptor_sets += s->aovs.sets[i].used;
 }
 
 void hs_stream_destroy(struct hs_stream **pointer)
@@ -201,6 +210,7 @@ void hs_stream_destroy(struct hs_stream **pointer)
     struct hs_stream *s = *pointer;
     struct hs_device *device = s->device;
     hs_sets_destroy(s);
+    hs_aovs_destroy(s);
     hs_activations_destroy(s);
     hs_guides_destroy(s);
     hs_timing_destroy(s);

@@ -102,6 +102,35 @@ struct hs_timing_slot {
     uint8_t *marks; ///< Which name each is of.
 };
 
+/** History of one AOV: shares of the colour, or values. Two sets, chosen by parity. */
+struct hs_aov_own {
+    struct hs_own_image history[2];
+    struct hs_arena arena;
+    bool valid; ///< The last frame had it.
+    enum hs_aov_kind kind;
+};
+
+/** A descriptor set of an AOV, and what decides its contents. */
+struct hs_aov_set {
+    VkImageView in, out;
+    VkImageLayout layout;
+    uint32_t index, parity;
+    VkDescriptorSet set;
+    bool used;
+};
+
+/** What resolves AOVs, made at the first frame that has some. */
+struct hs_aovs {
+    VkDescriptorSetLayout empty_layout, set_layout;
+    VkPipelineLayout pipeline_layout;
+    VkPipeline pipeline;
+    VkDescriptorPool pools[HS_MAX_POOLS];
+    uint32_t pool_count;
+    struct hs_aov_set *sets;
+    uint32_t set_count;
+    struct hs_aov_own own[HS_AOV_MAX];
+};
+
 struct hs_stream {
     struct hs_model *model;
     struct hs_device *device;
@@ -132,6 +161,8 @@ struct hs_stream {
     struct hs_arena guide_arena;
     struct hs_own_image guides[HS_GUIDE_COUNT];
     bool guides_failed;
+
+    struct hs_aovs aovs;
 
     VkDescriptorPool pools[HS_MAX_POOLS];
     uint32_t pool_count;
@@ -181,6 +212,7 @@ struct hs_recording {
     bool world_normal; ///< The frame's normals are in world space, or are brought there.
     VkDescriptorSet set;
     VkDescriptorSet guide_set;
+    VkDescriptorSet aov_sets[HS_AOV_MAX];
     struct hs_frame_params params;
     struct hs_timing_slot *timing;
 };
@@ -191,6 +223,16 @@ int hs_frame_check(const struct hs_stream *stream, const struct hs_frame *frame,
 
 /** Chooses direct or copy for every plane and makes what is needed for the first time. */
 int hs_planes_choose(struct hs_stream *stream, struct hs_recording *rec);
+
+/** Whether shaders can read an image in this layout. */
+bool hs_layout_sampleable(VkImageLayout layout);
+
+/** Makes what a frame's AOVs need for the first time, and finds their descriptor sets. */
+int hs_aovs_choose(struct hs_stream *stream, struct hs_recording *rec);
+/** Notes which AOVs the frame had. */
+void hs_aovs_advance(struct hs_stream *stream, const struct hs_frame *frame);
+void hs_aovs_forget(struct hs_stream *stream, VkImageView view);
+void hs_aovs_destroy(struct hs_stream *stream);
 
 /** Makes what the passes that read guides need, once; decides whether they run. */
 int hs_guides_choose(struct hs_stream *stream, struct hs_recording *rec);
@@ -206,6 +248,9 @@ VkDescriptorImageInfo hs_plane_info(const struct hs_plane_use *use, enum hs_plan
 
 /** Finds or makes the descriptor set of a recording. */
 int hs_sets_find(struct hs_stream *stream, struct hs_recording *rec);
+/** As many sets of one layout as a pool gives to. */
+VkResult hs_sets_allocate(struct hs_device *device, VkDescriptorPool pool,
+                          VkDescriptorSetLayout layout, VkDescriptorSet made[HS_SETS_PER_POOL]);
 void hs_sets_forget(struct hs_stream *stream, VkImageView view);
 void hs_sets_destroy(struct hs_stream *stream);
 

@@ -17,7 +17,8 @@ int hs_timing_create(struct hs_stream *s)
                        device->queue_family, device->name);
         return HS_ERR_UNSUPPORTED;
     }
-    s->marks_max = MARKS_OTHER + s->bands.count * s->bands.item_count;
+    // An item more in each band: AOVs.
+    s->marks_max = MARKS_OTHER + s->bands.count * (s->bands.item_count + 1);
     s->marks = calloc((size_t)HS_TIMING_SLOTS * s->marks_max, sizeof(*s->marks));
     s->values = calloc((size_t)s->marks_max + 1, sizeof(*s->values));
     if (!s->marks || !s->values) {

@@ -190,6 +190,37 @@ struct hs_camera {
     double view_to_clip[16];
 };
 
+/** What an AOV holds. */
+enum hs_aov_kind {
+    /**
+     * A part of the colour, in its units: a light, a lobe. Each channel is resolved as its share of
+     * the colour's, so that parts whose sum is the colour add up to the output. Where the colour is
+     * 0, the part is taken as 0.
+     */
+    HS_AOV_LIGHT = 0,
+    /** Values of their own, such as albedo or normals. Filtered as they are, within their range. */
+    HS_AOV_DATA = 1,
+};
+
+/** Most AOVs of a frame. */
+#define HS_AOV_MAX 32
+
+/**
+ * A plane that is upscaled beside the colour, with the weights of its samples and of its history.
+ *
+ * Its place in the list is its name: history goes on where the frame before had one of the same
+ * kind at that place. Output is neither exposed nor sharpened; values are cut to +-65504.
+ * Since: 2.
+ */
+struct hs_aov {
+    /**
+     * Render size and output size, R16G16B16A16_SFLOAT or R32G32B32A32_SFLOAT, both required. Used
+     * directly: `in` sampled, `out` as a storage image, `x` and `y` 0, no HS_IMAGE_COPY.
+     */
+    struct hs_image in, out;
+    enum hs_aov_kind kind;
+};
+
 /** One frame. */
 struct hs_frame {
     /** Required. Linear scene colour, or display-referred for LDR streams; alpha premultiplied. */
@@ -233,6 +264,9 @@ struct hs_frame {
     float sharpness;
     /** A cut: forget history. The first frame of a stream always does. */
     bool reset;
+    /** AOVs, at most HS_AOV_MAX. NULL where the count is 0. Since: 2. */
+    const struct hs_aov *aovs;
+    uint32_t aov_count;
 };
 
 #ifdef __cplusplus

@@ -123,10 +123,12 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
  * Thread: one at a time per stream.
  * Cost: allocates only when a combination of views, layouts or a plane's fallback is first met,
  * and, for `atrous`, the planes of its passes at the first frame. If those can not be made, that
- * frame is refused and `taau` takes over for the ones after it, up to the next cut.
+ * frame is refused and `taau` takes over for the ones after it, up to the next cut. The first frame
+ * with AOVs makes their pipeline, and each further AOV its history.
  * Errors: HS_ERR_INVALID a required plane is missing, a size, rectangle, ratio, layout or value is
- * out of range; HS_ERR_UNSUPPORTED a format is not accepted for its plane, or planes
- * went through copies in more than 24 combinations of plane and format; HS_ERR_NOMEM;
+ * out of range; HS_ERR_UNSUPPORTED a format is not accepted for its plane, an AOV can not be used
+ * directly, or planes went through copies in more than 24 combinations of plane and format;
+ * HS_ERR_NOMEM;
  * HS_ERR_DEVICE_LOST.
  * Since: 1.
  */

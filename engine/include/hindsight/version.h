@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 /** Counts changes of the public API. The soname follows it until 1.0. Since: 1. */
-#define HS_API_VERSION 1
+#define HS_API_VERSION 2
 
 #define HS_VERSION_MAJOR 0
 #define HS_VERSION_MINOR 1
