@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Clips and helpers of the tests."""
+import ctypes
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -52,3 +54,17 @@ def random_clip(seed, frames=4, height=20, width=28):
     clip.update({k: torch.from_numpy(v) for k, v in dict(
         view=view, proj=proj, previous_view=view[before], previous_proj=proj[before]).items()})
     return clip
+
+
+def build_reference(folder):
+    """The C reference as a library, with what runs it over clips (ref_*.c)."""
+    engine = os.path.join(ROOT, 'engine')
+    here = os.path.dirname(os.path.abspath(__file__))
+    sources = [os.path.join(at, n) for at in (os.path.join(engine, 'ref'), here)
+               for n in sorted(os.listdir(at)) if n.endswith('.c')]
+    path = os.path.join(folder, 'ref.so')
+    subprocess.run(['cc', '-std=c17', '-O2', '-ffp-contract=off', '-shared', '-fPIC',
+                    '-I' + os.path.join(engine, 'include'), '-I' + os.path.join(engine, 'ref'),
+                    '-I' + ROOT, '-I' + os.path.join(ROOT, 'shaders')]
+                   + sources + ['-o', path, '-lm'], check=True)
+    return ctypes.CDLL(path)

@@ -37,9 +37,9 @@ def check_sizes():
         torch.manual_seed(1)
         net = model.build(config)
         with torch.no_grad():
-            head = net(torch.randn(1, K.FEATURES, 5, 7))
+            head = net(torch.randn(1, net.inputs, 5, 7))
             assert head.shape == (1, net.outputs, 5, 7) and not head.any(), config
-            features = torch.randn(1, K.FEATURES, 32, 32)
+            features = torch.randn(1, net.inputs, 32, 32)
             with flop_counter.FlopCounterMode(display=False) as counter:
                 # Products of matrices are counted, fused attention is not everywhere.
                 with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
@@ -51,6 +51,7 @@ def check_sizes():
         print('%s: %.0f, with windows %.0f' % (config, *cost))
         assert abs(cost[1] / cost[0] - 1) < 0.01
     assert model.flops_per_pixel(model.build('fast')) < 8000
+    assert 45000 < model.flops_per_pixel(model.build('ray')) < 60000
 
 
 def attention_by_hand(block, x):

@@ -8,7 +8,6 @@ follows, whether a place is inside), now and then by more in single pixels.
 import ctypes
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -26,19 +25,6 @@ FIELDS = (['width', 'height', 'out_width', 'out_height', 'frames'],
 
 class Clip(ctypes.Structure):
     _fields_ = [(n, ctypes.c_int) for n in FIELDS[0]] + [(n, ctypes.c_void_p) for n in FIELDS[1]]
-
-
-def build(folder):
-    engine = os.path.join(common.ROOT, 'engine')
-    ref = os.path.join(engine, 'ref')
-    sources = [os.path.join(ref, n) for n in sorted(os.listdir(ref)) if n.endswith('.c')]
-    path = os.path.join(folder, 'ref.so')
-    subprocess.run(['cc', '-std=c17', '-O2', '-ffp-contract=off', '-shared', '-fPIC',
-                    '-I' + os.path.join(engine, 'include'), '-I' + ref, '-I' + common.ROOT,
-                    '-I' + os.path.join(common.ROOT, 'shaders'),
-                    os.path.join(os.path.dirname(os.path.abspath(__file__)), 'ref_shim.c')]
-                   + sources + ['-o', path, '-lm'], check=True)
-    return ctypes.CDLL(path)
 
 
 def run_reference(library, clip, width, height):
@@ -123,7 +109,7 @@ def real_clip():
 def main():
     check_constants()
     with tempfile.TemporaryDirectory() as folder:
-        library = build(folder)
+        library = common.build_reference(folder)
         clip = common.random_clip(1)
         check(library, 'random 2x', clip, 56, 40)
         check(library, 'random 1.5x 3x', clip, 42, 60)

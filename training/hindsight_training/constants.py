@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Constants of shaders/taau.h and limits of the head; a test compares the first with the header."""
+"""Constants of shaders/taau.h and guides.h and limits of the head; a test compares those of the
+headers with them."""
 
 MAX = 65504.0
 RANGE = 0.9999924
@@ -43,3 +44,32 @@ OUTPUTS = 112
 # The short head, of networks on render pixels: without logits; outputs of a token.
 SHORT_HEAD = HEAD - (MIX - LOGITS)
 SHORT_OUTPUTS = 48
+
+# Passes of `atrous`.
+ATROUS_PASSES = 5
+ATROUS_FLOOR = 0.02
+ATROUS_BLACK = 0.004
+ATROUS_ALBEDO_MAX = 4.0
+ATROUS_NORMAL_MIN = 0.01
+ATROUS_BACKGROUND = -1.0
+ATROUS_DEPTH = 0.01
+ATROUS_SLOPE = 0.25
+ATROUS_NORMAL_POWER = 32.0
+ATROUS_ROUGHNESS = 6.0
+ATROUS_HIT = 3.0
+ATROUS_LUMINANCE = 2.0
+ATROUS_LUMINANCE_MIN = 1e-4
+ATROUS_FIREFLY = 8.0
+ATROUS_CLAMP = 0.8
+ATROUS_LENGTH = 16.0
+ATROUS_TRUSTED = 4.0
+ATROUS_SAME_DEPTH = 0.03
+ATROUS_SAME_NORMAL = 0.8
+ATROUS_MIRROR = 0.4
+
+# Networks that see levels: passes of the filter before level M; planes that the passes leave.
+MIDDLE_PASSES, GIVEN = 2, 11
+# Their head has two more values: how much of M - D and of A - D is added to D.
+LEVEL_M, LEVEL_A, RAY_HEAD, RAY_OUTPUTS = 27, 28, 29, 128
+# Features of a token: M - D, A - D, noise and what else is known of its sample.
+RAY_FEATURES, GUIDES, NOISE_MIN = FEATURES + 16, 10, 1e-3

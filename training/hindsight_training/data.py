@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from . import constants as K
-from . import prepare, tensors
+from . import denoise, prepare, tensors
 from .pipeline import Frame, encode
 
 PLANES = ('colour', 'motion', 'valid', 'depth', 'jitter', 'reference', 'seen')
@@ -23,7 +23,10 @@ def read_clip(path):
 
     def exposed(name):
         return (take[name][..., :3].float() * exposure).clamp(0, K.MAX).nan_to_num(0).half()
-    return dict(colour=exposed('colour'), reference=exposed('reference'),
+    guides = {k: take[k][..., :3] for k in denoise.GUIDES if k in take}
+    if 'normal' in take and 'roughness' not in take:
+        guides['roughness'] = take['normal'][..., 3:]
+    return dict(guides, colour=exposed('colour'), reference=exposed('reference'),
                 depth=take['depth'][..., 0], motion=take['motion'], jitter=take['jitter'],
                 reset=take['reset'] > 0, **{k: take[k].double() for k in (
                     'view', 'proj', 'previous_view', 'previous_proj')})

@@ -11,7 +11,8 @@ from . import constants as K
 from . import model, quantised, tensors, window
 
 FORMAT = '1'
-ARCHITECTURES = dict(conv='taau-unet', window='taau-window', int8='taau-int8')
+ARCHITECTURES = dict(conv='taau-unet', ray='taau-ray', window='taau-window', int8='taau-int8')
+HEADS = dict(conv=K.HEAD, ray=K.RAY_HEAD, window=K.HEAD, int8=K.SHORT_HEAD)
 SUMS = {'from2.conv': 'level1', 'from1.conv': 'level0'}
 KINDS = {'to1': 'down', 'to2': 'down', 'from1': 'up', 'from2': 'up'}
 MATRICES = ('qkv', 'out', 'a', 'b')
@@ -42,8 +43,8 @@ def metadata(net, config, extra=None):
     values = dict(
         format='hindsight-model', format_version=FORMAT, architecture=ARCHITECTURES[kind],
         preset=config, layers=json.dumps(layer_table(net), separators=(',', ':')),
-        features=str(K.FEATURES), outputs=str(net.outputs),
-        head=str(K.SHORT_HEAD if kind == 'int8' else K.HEAD),
+        features=str(net.inputs), outputs=str(net.outputs),
+        head=str(HEADS[kind]),
         flops_per_output_pixel='%.0f' % model.flops_per_pixel(net), licence='MIT')
     if kind == 'int8':
         scales = {name: float(quantised.scale_of(net.scales, name)) for name in net.scales}

@@ -2,17 +2,18 @@
 """What a model computes, layer by layer: python -m hindsight_training.goldens MODEL CLIP OUT.
 
 MODEL as export.py writes it, CLIP a packed clip, OUT a safetensors file: the frames' inputs in
-canonical form, and for each frame t `t.moved`, `t.features`, `t.<layer>`, `t.head` [1, h, w, 112
-or 48] and `t.history`, in float32, rows first, channels last. `t.<layer>` is what a convolution
-makes before ReLU and sums, what a window block returns, or what a layer of integers returns.
+canonical form, and for each frame t `t.moved`, `t.features`, `t.<layer>`, `t.head` [1, h, w, 112,
+128 or 48] and `t.history`, in float32, rows first, channels last. `t.<layer>` is what a
+convolution makes before ReLU and sums, what a window block returns, or what a layer of integers
+returns. Of a network that sees levels also `t.levels` and `t.guides`; `t.colour` is level D, and
+the clip's guides are there under their names, its exposed colour as `noisy`.
 """
 import argparse
 
 import numpy as np
 import torch
 
-from . import constants as K
-from . import export, model, pipeline, prepare, tensors
+from . import denoise, export, model, pipeline, prepare, tensors
 from .evaluate import load_sequence
 
 
@@ -20,7 +21,8 @@ def dump(net, clip, count):
     """Arrays by name of the first `count` frames."""
     net.fused = False
     height, width = clip['reference'].shape[1:3]
-    frames, exposure = prepare.prepare(clip, width, height)
+    front = denoise if net.levels else prepare
+    frames, exposure = front.prepare(clip, width, height)
     frames, out, layers = frames[:count], {}, {}
     for name, layer in model.layers(net.net):
         layer.register_forward_hook(
@@ -30,13 +32,18 @@ def dump(net, clip, count):
         for t, frame in enumerate(frames):
             moved, features = net.see(history, frame)
             head = net.tokens(features)
-            steered = pipeline.from_tokens(net.steer(head, frame), K.HEAD)
+            steered = pipeline.from_tokens(net.steer(head, frame), net.values)
             history = pipeline.resolve(moved, frame, steered)
             values = dict(colour=frame.colour, motion=frame.motion, valid=frame.valid,
                           depth=frame.depth, moved=moved, features=features, history=history)
+            if net.levels:
+                values.update(levels=frame.levels, guides=frame.guides)
             values.update({k: v.permute(0, 2, 3, 1) for k, v in layers.items()})
             values['head'] = head
             out.update({'%d.%s' % (t, k): v.float().numpy() for k, v in values.items()})
+    if net.levels:
+        out.update({k: clip[k].float().numpy()[:count] for k in denoise.GUIDES if k in clip})
+        out['noisy'] = clip['colour'].float().numpy()[:count]
     out['jitter'], out['exposure'] = clip['jitter'].numpy()[:count], exposure.numpy()[:count]
     return {k: np.ascontiguousarray(v, np.float32) for k, v in out.items()}
 

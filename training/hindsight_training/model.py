@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Networks and the step around them.
 
-Three kinds: `conv`, residual 3x3 convolutions (unet.py); `window`, window attention (window.py);
-`int8`, convolutions of 8-bit integers (quantised.py). Tokens of `conv` and `window` are 2x2 output
-pixels, those of `int8` are render pixels.
+Four kinds: `conv`, residual 3x3 convolutions (unet.py); `ray`, those behind the passes of
+denoise.py; `window`, window attention (window.py); `int8`, convolutions of 8-bit integers
+(quantised.py). Tokens are 2x2 output pixels, those of `int8` are render pixels.
 """
 import torch
 from torch import nn
@@ -18,13 +18,15 @@ CONFIGS = {
     'quality': dict(channels=(32, 48, 64), blocks=(0, 1, 2, 1, 1)),
     'best': dict(channels=(48, 80, 112), blocks=(1, 1, 2, 1, 2)),
     'ultra': dict(channels=(48, 80, 112), blocks=(1, 2, 2, 2, 2), ratio=3),
+    'tiny-ray': dict(kind='ray', channels=(16, 16, 16), blocks=(0, 1, 1, 1, 1)),
+    'ray': dict(kind='ray', channels=(48, 64, 96), blocks=(0, 1, 2, 1, 1)),
     'tiny-window': dict(kind='window', channels=(16, 16, 32), blocks=(0, 1, 2, 1, 2)),
     'quality-window': dict(kind='window', channels=(32, 48, 64), blocks=(0, 1, 2, 2, 2)),
     'best-window': dict(kind='window', channels=(48, 80, 112), blocks=(2, 2, 7, 2, 2)),
     'tiny-int8': dict(kind='int8', channels=(16, 16, 32), blocks=(1, 1, 1, 1, 1)),
     'fast': dict(kind='int8', channels=(32, 32, 64), blocks=(0, 0, 1, 1, 0)),
 }
-KINDS = dict(conv=unet.Network, window=window.Network, int8=quantised.Network)
+KINDS = dict(conv=unet.Network, ray=unet.RayNetwork, window=window.Network, int8=quantised.Network)
 
 
 def build(config):
@@ -45,13 +47,13 @@ class Upscaler(nn.Module):
         self.config = config
         self.net = build(config)
         self.fused = fused
-        self.cells = kind_of(config) == 'int8'
+        self.cells, self.levels = (kind_of(config) == k for k in ('int8', 'ray'))
 
     def start(self, batch, height, width, device):
         return torch.zeros(batch, height, width, 4, device=device)
 
     def tokens(self, features):
-        """The network on [B, h, w, 64], in its own precision."""
+        """The network on features [B, h, w, .], in its own precision."""
         head = self.net(features.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
         return head.to(features.dtype).contiguous()
 
@@ -78,7 +80,12 @@ class Upscaler(nn.Module):
         head = self.steer(self.tokens(features), frame)
         if self.fused:
             return ops.Resolve.apply(moved, head, frame)
-        return pipeline.resolve(moved, frame, pipeline.from_tokens(head, K.HEAD))
+        return pipeline.resolve(moved, frame, pipeline.from_tokens(head, self.values))
+
+    @property
+    def values(self):
+        """Head values of an output pixel that resolve takes."""
+        return K.RAY_HEAD if self.levels else K.HEAD
 
 
 def layers(net):

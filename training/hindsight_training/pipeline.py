@@ -24,6 +24,9 @@ class Frame:
     seen: torch.Tensor    # [B] 1: this frame and the previous one have depth
     width: int
     height: int
+    # Of networks that see levels, behind the passes of denoise.py; `colour` is level D.
+    levels: torch.Tensor = None  # [B, h, w, 6] M and A, working range
+    guides: torch.Tensor = None  # [B, h, w, 10] features 70..79
 
     @property
     def scale(self):
@@ -184,6 +187,18 @@ class Window:
         dx, dy = self.offset(n)
         return torch.exp(-(dx * dx + dy * dy) * k)
 
+    def mix(self, frame, head):
+        """From here on the samples are what the head makes of the levels."""
+        by = [torch.tanh(head[..., c]).unsqueeze(-1) for c in (K.LEVEL_M, K.LEVEL_A)]
+        taps = []
+        for n in range(16):
+            levels = fetch(frame.levels, self.y + n // 4 - 1, self.x + n % 4 - 1)
+            tap = self.taps[n]
+            taps.append((tap + by[0] * (levels[..., :3] - tap) + by[1] * (levels[..., 3:] - tap)
+                         ).clamp(0, K.RANGE))
+        self.taps = torch.stack(taps)
+        self.low, self.high = self.taps.amin(0), self.taps.amax(0)
+
     def filtered(self, weights):
         colour = (weights.unsqueeze(-1) * self.taps).sum(0)
         return torch.minimum(torch.maximum(colour, self.low), self.high)
@@ -257,20 +272,23 @@ def current(window, head):
 
 
 def resolve(moved, frame, head):
-    """Next history, whose colour is the picture. `head`: [B, H, W, 27], zero is plain taau."""
+    """Next history, whose colour is the picture. `head`: [B, H, W, 27], or 29 with levels; zero is
+    plain taau."""
     window = Window(frame)
+    mean, centre, deviation = window.box()
+    error, total = sample_errors(moved, frame, window)
+    if frame.levels is not None:
+        window.mix(frame, head)
     now = current(window, head)
     old, weight = moved[..., :3], moved[..., 3]
     grow = {c: torch.exp(soft(head[..., c], K.LOG_SOFT))
             for c in (K.GAIN, K.WEIGHT, K.BOXES, K.TRUST)}
     gain = window.gain * grow[K.GAIN]
 
-    error, total = sample_errors(moved, frame, window)
     corrected = old + error * (K.CORRECT_GAIN / total.clamp(min=1e-9)).unsqueeze(-1)
     corrected = torch.minimum(torch.maximum(corrected, torch.minimum(window.low, old)),
                               torch.maximum(window.high, old))
 
-    mean, centre, deviation = window.box()
     size = box_size(weight, frame) * grow[K.BOXES].unsqueeze(-1)
     out_by = (opponent(old) - centre).abs() / (deviation * size + K.BOX_MIN)
     keep = 1 / out_by.amax(-1).clamp(min=1)
@@ -302,7 +320,8 @@ def from_tokens(tokens, channels):
 
 
 def features(moved, frame):
-    """What the network sees, [B, H/2, W/2, 64]. Gradients flow through history and weight only."""
+    """What the network sees, [B, H/2, W/2, 64] or, with levels, 80. Gradients flow through history
+    and weight only."""
     window = Window(frame)
     old, weight = moved[..., :3], moved[..., 3]
     fixed = moved.detach()
@@ -316,16 +335,34 @@ def features(moved, frame):
         window.filtered(window.cubic) - 0.5, old - 0.5, (weight / (1 + weight)).unsqueeze(-1),
         window.gain.unsqueeze(-1), (out_by / 4).clamp(-1, 1) * has_history,
         2 * error * has_history], -1)
-    return torch.cat([to_tokens(pixels), token_features(frame)], -1)
+    seen = [to_tokens(pixels), token_features(frame)]
+    if frame.levels is not None:
+        seen.append(level_features(frame))
+    return torch.cat(seen, -1)
 
 
-def token_features(frame):
-    """What all pixels of a token share."""
+def token_places(frame):
+    """Centres of the tokens, render px, and their nearest samples."""
     u, v = (p[..., ::2] if n == 0 else p[:, ::2] for n, p in enumerate(places(frame)))
     sx, sy = frame.scale
     jx, jy = jitters(frame)
     u, v = u + 0.5 * sx, v + 0.5 * sy
-    x, y = (u - jx).floor().long(), (v - jy).floor().long()
+    return u, v, (u - jx).floor().long(), (v - jy).floor().long()
+
+
+def level_features(frame):
+    """What a token's nearest sample has besides its colour D."""
+    _, _, x, y = token_places(frame)
+    colour, levels = fetch(frame.colour, y, x), fetch(frame.levels, y, x)
+    return torch.cat([(levels - torch.cat([colour, colour], -1)).clamp(-1, 1),
+                      fetch(frame.guides, y, x)], -1)
+
+
+def token_features(frame):
+    """What all pixels of a token share."""
+    u, v, x, y = token_places(frame)
+    sx, sy = frame.scale
+    jx, jy = jitters(frame)
     offset_x, offset_y = torch.broadcast_tensors(x + 0.5 + jx - u, y + 0.5 + jy - v)
     shape = offset_x.shape
     height, width = frame.depth.shape[1:]

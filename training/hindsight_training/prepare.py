@@ -133,10 +133,12 @@ def prepare_planes(depth, motion, jitter, reset, rows=None):
     return motion, validity(depth, motion, jitter, expected, reset, tolerance) * ~lost, depth
 
 
-def prepare(clip, width, height):
-    """Frames of batch 1 from a dictionary: colour [T, h, w, 3] linear, depth [T, h, w], motion
-    [T, h, w, 2], jitter [T, 2], exposure [T] or None (measured), reset [T]; view, proj and
-    previous_* [T, 4, 4] or None."""
+def canonical(clip):
+    """Planes of a clip [T, ...] by name as the passes after prepare want them: linear exposed
+    colour, motion, valid, depth, jitter, ratio, seen; exposure; camera rows or None.
+
+    The clip: colour [T, h, w, 3] linear, depth [T, h, w], motion [T, h, w, 2], jitter [T, 2],
+    exposure [T] or None (measured), reset [T]; view, proj and previous_* [T, 4, 4] or None."""
     colour, jitter, reset = clip['colour'].float(), clip['jitter'].float(), clip['reset'].bool()
     exposure = clip.get('exposure')
     if exposure is None:
@@ -146,13 +148,19 @@ def prepare(clip, width, height):
         rows = camera_rows(*(clip[k].cpu() for k in
                              ('view', 'proj', 'previous_view', 'previous_proj')))
         rows = torch.from_numpy(rows).to(colour.device)
-    work = (clean(colour) * exposure.view(-1, 1, 1, 1)).clamp(max=K.MAX).half().float()
+    colour = (clean(colour) * exposure.view(-1, 1, 1, 1)).clamp(max=K.MAX).half().float()
     motion, valid, depth = prepare_planes(clip['depth'].float(), clip['motion'].float(), jitter,
                                           reset, rows)
     ratio = torch.cat([torch.ones_like(exposure[:1]), exposure[1:] / exposure[:-1]])
-    work = encode(work)
     seen = (~reset).float() * float(bool((depth < K.DEPTH_FAR).any()))
-    frames = [Frame(work[t:t + 1], motion[t:t + 1], valid[t:t + 1].float(), depth[t:t + 1],
-                    jitter[t:t + 1], ratio[t:t + 1], seen[t:t + 1], width, height)
-              for t in range(len(work))]
-    return frames, exposure
+    planes = dict(colour=colour, motion=motion, valid=valid.float(), depth=depth, jitter=jitter,
+                  ratio=ratio, seen=seen)
+    return planes, exposure, rows
+
+
+def prepare(clip, width, height):
+    """Frames of batch 1 of a clip, see canonical(), and its exposure."""
+    planes, exposure, _ = canonical(clip)
+    planes['colour'] = encode(planes['colour'])
+    return [Frame(*(v[t:t + 1] for v in planes.values()), width, height)
+            for t in range(len(exposure))], exposure

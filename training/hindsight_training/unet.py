@@ -43,8 +43,8 @@ def shuffle(x):
 
 
 class Network(nn.Module):
-    """Features [B, 64, h, w] -> head [B, outputs, h, w]; a fresh one returns zeros."""
-    outputs = K.OUTPUTS
+    """Features [B, inputs, h, w] -> head [B, outputs, h, w]; a fresh one returns zeros."""
+    inputs, outputs = K.FEATURES, K.OUTPUTS
     conv = nn.Conv2d
 
     def __init__(self, channels, blocks):
@@ -58,7 +58,7 @@ class Network(nn.Module):
             made[name] = nn.Sequential(*(self.make_block(channels[level], before + k)
                                          for k in range(count)))
             return made[name]
-        self.enter = conv(K.FEATURES, c0, 1)
+        self.enter = conv(self.inputs, c0, 1)
         self.down0, self.to1 = stack('down0'), conv(c0, c1, 2, 2)
         self.down1, self.to2 = stack('down1'), conv(c1, c2, 2, 2)
         self.bottom, self.from2 = stack('bottom'), Up(c2, c1, conv)
@@ -95,3 +95,8 @@ class Network(nn.Module):
         level1 = self.run_stack(self.up1, self.step(self.from2.conv, level2, level1, up=True))
         level0 = self.run_stack(self.up0, self.step(self.from1.conv, level1, level0, up=True))
         return self.step(self.head, level0, relu=False)[..., :height, :width]
+
+
+class RayNetwork(Network):
+    """One that sees and steers levels of noisy frames."""
+    inputs, outputs = K.RAY_FEATURES, K.RAY_OUTPUTS
