@@ -26,7 +26,8 @@ def close(name, got, want, bound):
 def plain(history, tokens, frame):
     moved = pipeline.reproject(history, frame)
     out = pipeline.features(moved, frame)
-    return moved, out, pipeline.resolve(moved, frame, pipeline.from_tokens(tokens, K.HEAD))
+    return moved, out, pipeline.resolve(moved, frame, pipeline.from_tokens(
+        tokens, K.HEAD if frame.levels is None else K.RAY_HEAD))
 
 
 def fused(history, tokens, frame):
@@ -34,7 +35,7 @@ def fused(history, tokens, frame):
     return moved, out, ops.Resolve.apply(moved, tokens, frame)
 
 
-def batch_frame(seed, width, height):
+def batch_frame(seed, width, height, levels=False):
     """Two clips' second frames as one batch."""
     frames = []
     for k in range(2):
@@ -43,19 +44,28 @@ def batch_frame(seed, width, height):
     values = [torch.cat([getattr(f, n) for f in frames]).contiguous()
               for n in ('colour', 'motion', 'valid', 'depth', 'jitter', 'ratio')]
     values.append(torch.tensor([1.0, 0.0]))
-    return pipeline.Frame(*values, width, height)
+    if not levels:
+        return pipeline.Frame(*values, width, height)
+    # Of two samples that are both the least, either may take the gradient: none are equal.
+    colour = values[0] = values[0] + 0.02 * torch.rand_like(values[0])
+    more = torch.cat([colour, colour], -1) + 0.3 * torch.randn(*colour.shape[:3], 6)
+    # In a part of the picture the passes leave everything as it is.
+    more[:, :, :9] = torch.cat([colour, colour], -1)[:, :, :9]
+    return pipeline.Frame(*values, width, height, more.clamp(0, K.RANGE),
+                          torch.rand(*colour.shape[:3], K.GUIDES))
 
 
-def check(seed, width, height, strength, device):
+def check(seed, width, height, strength, device, levels=False):
     torch.manual_seed(seed)
-    frame = batch_frame(seed, width, height)
+    frame = batch_frame(seed, width, height, levels)
+    features, outputs = ((K.RAY_FEATURES, K.RAY_OUTPUTS) if levels else (K.FEATURES, K.OUTPUTS))
     history = torch.cat([torch.rand(2, height, width, 3) * 0.9,
                          torch.rand(2, height, width, 1) * 6], -1)
     # A part of history close to the picture, so that rectification lets it pass.
     close_by = pipeline.nearest_colour(frame) + 0.02 * torch.rand(2, height, width, 3)
     history[:, :, : width // 2, :3] = close_by[:, :, : width // 2].clamp(0, 0.95)
-    tokens = torch.randn(2, height // 2, width // 2, K.OUTPUTS) * strength
-    g_out, g_next = torch.randn(2, height // 2, width // 2, K.FEATURES), torch.randn_like(history)
+    tokens = torch.randn(2, height // 2, width // 2, outputs) * strength
+    g_out, g_next = torch.randn(2, height // 2, width // 2, features), torch.randn_like(history)
     results, bounds = [], (1e-5, 1e-4, 1e-4, 1e-3, 1e-3)
     if device == 'cuda':
         tokens, g_out = tokens.bfloat16().float(), g_out.bfloat16().float()
@@ -70,7 +80,14 @@ def check(seed, width, height, strength, device):
         results.append((moved, out, after, h.grad, o.grad))
     for name, a, b, bound in zip(('moved', 'features', 'resolved', 'history gradient',
                                   'head gradient'), results[1], results[0], bounds):
-        close('%dx%d %s' % (width, height, name), a.detach().float(), b.detach(), bound)
+        close('%dx%d %s%s' % (width, height, 'levels ' if levels else '', name),
+              a.detach().float(), b.detach(), bound)
+    if levels:
+        # Each of the new values by itself: the others' gradients are larger.
+        for c in (K.LEVEL_M, K.LEVEL_A):
+            got, want = (r[4][..., 4 * c:4 * c + 4].float() for r in results[::-1])
+            close('%dx%d gradient of value %d' % (width, height, c), got, want, bounds[4])
+            assert float(want.abs().max()) > 1e-2
 
 
 def check_cells(seed, width, height, device):
@@ -107,6 +124,9 @@ def main():
         check(1, 56, 40, 1.0, device)
         check(3, 56, 40, 0.0, device)
         check(5, 42, 60, 3.0, device)
+        check(11, 56, 40, 1.0, device, levels=True)
+        check(13, 56, 40, 0.0, device, levels=True)
+        check(15, 42, 60, 3.0, device, levels=True)
         check_cells(7, 84, 60, device)
         check_cells(9, 42, 50, device)
     print('fused operations agree with the plain ones on', device)

@@ -41,7 +41,8 @@ class CFrame(ctypes.Structure):
     _fields_ = ([(name, ctypes.c_int) for name in ('batch', 'height', 'width', 'out_height',
                                                    'out_width')]
                 + [(name, ctypes.c_void_p) for name in ('colour', 'motion', 'valid', 'depth',
-                                                        'jitter', 'ratio', 'seen')])
+                                                        'jitter', 'ratio', 'seen', 'levels',
+                                                        'guides')])
 
 
 _libraries = {}
@@ -52,13 +53,15 @@ def call(name, frame, *tensors):
     if cuda not in _libraries:
         _libraries[cuda] = ctypes.CDLL(build(cuda))
     planes = (frame.colour, frame.motion, frame.valid, frame.depth, frame.jitter, frame.ratio,
-              frame.seen)
+              frame.seen) + ((frame.levels, frame.guides) if frame.levels is not None else ())
     for tensor in planes + tensors:
         assert tensor.is_contiguous() and tensor.is_cuda == cuda, (name, tensor.shape)
     assert all(p.dtype == torch.float32 for p in planes)
     batch, height, width = frame.colour.shape[:3]
     assert frame.width % 2 == 0 and frame.height % 2 == 0
     c = CFrame(batch, height, width, frame.height, frame.width, *(p.data_ptr() for p in planes))
+    if frame.levels is not None and name != 'reproject':
+        name += '_ray'
     function = getattr(_libraries[cuda], 'hs_' + name)
     function.argtypes = [ctypes.c_void_p] * (2 + len(tensors))
     stream = torch.cuda.current_stream().cuda_stream if cuda else None
@@ -67,17 +70,21 @@ def call(name, frame, *tensors):
         raise RuntimeError('%s: CUDA error %d' % (name, error))
 
 
+def feature_count(frame):
+    return K.FEATURES if frame.levels is None else K.RAY_FEATURES
+
+
 def io_type(tensor):
     return torch.bfloat16 if tensor.is_cuda else torch.float32
 
 
 class Reproject(torch.autograd.Function):
-    """(history, frame) -> moved history [B, H, W, 4], features [B, H/2, W/2, 64]."""
+    """(history, frame) -> moved history [B, H, W, 4], features [B, H/2, W/2, 64 or 80]."""
 
     @staticmethod
     def forward(ctx, history, frame):
         moved = torch.empty_like(history)
-        shape = (history.shape[0], frame.height // 2, frame.width // 2, K.FEATURES)
+        shape = (history.shape[0], frame.height // 2, frame.width // 2, feature_count(frame))
         out = torch.empty(shape, dtype=io_type(history), device=history.device)
         call('reproject', frame, history, moved)
         call('features', frame, moved, out)
@@ -135,7 +142,7 @@ class Features(torch.autograd.Function):
 
 
 class Resolve(torch.autograd.Function):
-    """(moved history, head [B, H/2, W/2, 112], frame) -> next history [B, H, W, 4]."""
+    """(moved history, head [B, H/2, W/2, 112 or 128], frame) -> next history [B, H, W, 4]."""
 
     @staticmethod
     def forward(ctx, moved, head, frame):

@@ -21,11 +21,19 @@ FN void add(float *p, float x) { *p += x; }
 struct Frame {
     int batch, height, width, out_height, out_width;
     const float *colour, *motion, *valid, *depth, *jitter, *ratio, *seen;
+    const float *levels, *guides; // NULL but for networks that see levels
 };
 
 enum { HEAD_A, HEAD_B, HEAD_C, HEAD_LOGITS, HEAD_MIX = 19, HEAD_GAIN, HEAD_WEIGHT, HEAD_BOX,
-       HEAD_TRUST, HEAD_RESIDUAL, HEAD_COUNT = 27 };
-enum { FEATURES = 64, OUTPUTS = 112, PIXEL_FEATURES = 12 };
+       HEAD_TRUST, HEAD_RESIDUAL, HEAD_LEVEL_M = 27, HEAD_LEVEL_A };
+enum { PIXEL_FEATURES = 12, TOKEN_FEATURES = 16, GUIDES = 10 };
+// What networks see and return: those on colour alone, those that see levels.
+struct Plain {
+    enum { LEVELS = 0, FEATURES = 64, OUTPUTS = 112, HEAD = 27 };
+};
+struct Ray {
+    enum { LEVELS = 1, FEATURES = 80, OUTPUTS = 128, HEAD = 29 };
+};
 #define WORK_RANGE 0.9999924f
 #define WEIGHT_MIN 0.05f
 #define WEIGHT_MAX 8.f

@@ -88,6 +88,7 @@ FN void reproject(const Frame &f, const float *history, float *moved, int n)
 }
 
 // g_features: gradient of the features, g_moved: of everything else that reads moved history.
+template <class Net>
 FN void reproject_back(const Frame &f, const float *history, const IO *g_features,
                        const float *g_moved, float *g_history, int n)
 {
@@ -96,7 +97,7 @@ FN void reproject_back(const Frame &f, const float *history, const IO *g_feature
     const Moved m = move(f, p, q, history);
     if (!(q.valid > 0))
         return;
-    const IO *gf = g_features + (size_t)p.token * FEATURES;
+    const IO *gf = g_features + (size_t)p.token * Net::FEATURES;
     const float gw = (g_moved[4 * p.pixel + 3] +
                       load(gf[4 * 6 + p.s]) / ((1 + m.weight) * (1 + m.weight))) * m.share;
     const float ratio = f.ratio[p.b];

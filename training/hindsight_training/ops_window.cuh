@@ -126,6 +126,16 @@ FN float sample_errors(const Frame &f, const Place &p, const Window &w, const fl
 
 FN float cubic_at(const float *wx, const float *wy, int n) { return wx[n % 4] * wy[n / 4]; }
 
+// Of the token's nearest sample `s`.
+FN void level_features(const Frame &f, size_t s, IO *out)
+{
+    for (int k = 0; k < 6; k++)
+        out[k] = store(clampf(f.levels[6 * s + k] - f.colour[3 * s + k % 3], -1, 1));
+    for (int k = 0; k < GUIDES; k++)
+        out[6 + k] = store(f.guides[GUIDES * s + k]);
+}
+
+template <class Net>
 FN void token_features(const Frame &f, const Place &p, IO *out)
 {
     const float u = (p.x + 1) * p.sx, v = (p.y + 1) * p.sy;
@@ -161,8 +171,11 @@ FN void token_features(const Frame &f, const Place &p, IO *out)
     out[13] = store(blur_of(q));
     out[14] = store(p.sx);
     out[15] = store(p.sy);
+    if (Net::LEVELS)
+        level_features(f, s, out + TOKEN_FEATURES);
 }
 
+template <class Net>
 FN void features(const Frame &f, const float *moved, IO *out, int n)
 {
     const Place p = place_of(f, n);
@@ -180,7 +193,7 @@ FN void features(const Frame &f, const float *moved, IO *out, int n)
     }
     const float total = sample_errors(f, p, w, moved, error);
     opponent(h, o);
-    out += (size_t)p.token * FEATURES;
+    out += (size_t)p.token * Net::FEATURES;
     for (int k = 0; k < 3; k++) {
         const float by = (o[k] - b.mean[k]) / (b.deviation[k] * size + BOX_MIN) / 4;
         out[4 * k + p.s] = store(clampf(now[k], w.low[k], w.high[k]) - 0.5f);
@@ -192,5 +205,5 @@ FN void features(const Frame &f, const float *moved, IO *out, int n)
     out[4 * 7 + p.s] = store(w.gain);
     out[4 * 11 + p.s] = store(weight > 0 ? 2 * o[0] / fmaxf(total, 1e-9f) : 0);
     if (p.s == 0)
-        token_features(f, p, out + 4 * PIXEL_FEATURES);
+        token_features<Net>(f, p, out + 4 * PIXEL_FEATURES);
 }
