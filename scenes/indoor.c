@@ -31,10 +31,13 @@ static void spread(struct scene *s, int32_t parent, object_fn *const *things, in
         if (!s->failed && random_chance(r, 0.22f)) { // a few move by themselves
             struct node *n = &s->nodes[node];
             const int kind = random_int(r, 0, 2);
-            if (kind == 0)
-                n->spin = random_sign(r) * random_log(r, 0.01f, 0.12f);
-            else if (kind == 1)
-                n->velocity = mul(v3(cosf(a), sinf(a), 0), natural_speed(s) * random_sign(r));
+            if (kind == 0) {
+                const float sign = random_sign(r);
+                n->spin = sign * random_log(r, 0.01f, 0.12f);
+            } else if (kind == 1) {
+                const float gain = natural_speed(s);
+                n->velocity = mul(v3(cosf(a), sinf(a), 0), gain * random_sign(r));
+            }
             n->hop = kind == 2 ? size * random_in(r, 0.1f, 0.6f) : 0;
             n->hop_rate = kind == 2 ? random_in(r, 0.08f, 0.35f) : 0;
         }
@@ -42,24 +45,34 @@ static void spread(struct scene *s, int32_t parent, object_fn *const *things, in
     }
 }
 
+static uint32_t table_cloth(struct scene *s)
+{
+    struct random *r = &s->rng;
+    const float roughness = random_in(r, 0.15f, 0.9f);
+    const float repeat = random_in(r, 4, 12);
+    const struct vec3 b = palette_colour(s);
+    const struct vec3 a = pale_colour(s);
+    const uint32_t kind = random_chance(r, 0.5f) ? SCENE_TEX_PLAID : SCENE_TEX_TILES;
+    return mat_texture(s, kind, a, b, repeat, roughness);
+}
+
 void still_life(struct scene *s)
 {
     struct random *r = &s->rng;
-    look_weather(s, random_chance(r, 0.6f) ? WEATHER_OVERCAST : WEATHER_CLEAR, random_in(r, 0, 6));
-    look_lens(s, random_in(r, 1.0f, 1.9f), random_in(r, 0.35f, 0.7f));
+    const float sun_turn = random_in(r, 0, 6);
+    look_weather(s, random_chance(r, 0.6f) ? WEATHER_OVERCAST : WEATHER_CLEAR, sun_turn);
+    const float fov = random_in(r, 0.35f, 0.7f);
+    look_lens(s, random_in(r, 1.0f, 1.9f), fov);
     s->sky.fog_density = 0;
     s->reach = 0.45f;
     const float yaw = random_in(r, 0, 2 * PI_F);
     const int32_t world = scene_place(s, -1, v3(0, 0, 0), yaw);
     const int ground = random_int(r, 0, 4);
-    const uint32_t top =
-        ground == 0   ? mat_wood(s)
-        : ground == 1 ? mat_planks(s)
-        : ground == 2 ? mat_stone(s)
-        : ground == 3 ? mat_plain(s, palette_colour(s), random_log(r, 0.1f, 1))
-                      : mat_texture(s, random_chance(r, 0.5f) ? SCENE_TEX_PLAID : SCENE_TEX_TILES,
-                                    pale_colour(s), palette_colour(s), random_in(r, 4, 12),
-                                    random_in(r, 0.15f, 0.9f));
+    const uint32_t top = ground == 0   ? mat_wood(s)
+                         : ground == 1 ? mat_planks(s)
+                         : ground == 2 ? mat_stone(s)
+                         : ground == 3 ? mat_paint(s, random_log(r, 0.1f, 1))
+                                       : table_cloth(s);
     if (random_chance(r, 0.5f)) { // a sweep: floor that turns up into the background
         struct mesh mesh = {0};
         for (int j = 0; j <= 24; j++) {
@@ -74,9 +87,10 @@ void still_life(struct scene *s)
                 s->failed = true;
         }
         mesh_smooth(&mesh);
+        const int32_t index = scene_mesh(s, &mesh);
         mesh_item(s, world,
                   mat_plain(s, random_chance(r, 0.6f) ? pale_colour(s) : palette_colour(s), 0.8f),
-                  scene_mesh(s, &mesh), rows_identity(), 1);
+                  index, rows_identity(), 1);
     } else {
         box(s, world, top, v3(0, 0, -0.02f), v3(1.1f, 1.5f, 0.02f));
         const uint32_t wall = random_chance(r, 0.3f) ? mat_bricks(s) : mat_plaster(s);
@@ -87,8 +101,8 @@ void still_life(struct scene *s)
             obj_picture(s, hung, random_in(r, 0.5f, 1));
         }
     }
-    spread(s, world, table_things, COUNT(table_things), random_int(r, 3, 9), 0.42f, 0,
-           random_in(r, 0.2f, 0.34f));
+    const float size = random_in(r, 0.2f, 0.34f);
+    spread(s, world, table_things, COUNT(table_things), random_int(r, 3, 9), 0.42f, 0, size);
     if (random_chance(r, 0.6f)) {
         const int n = random_int(r, 1, 2);
         for (int i = 0; i < n; i++) {
@@ -96,8 +110,9 @@ void still_life(struct scene *s)
             const struct vec3 p = v3(1.6f * cosf(a), 1.6f * sinf(a), random_in(r, 1, 2));
             const struct rows local = rows_mul(rows_move(p), rows_align(mul(p, -1)));
             const float q = random_in(r, 0.15f, 0.5f);
-            const struct vec3 light = mul(hsv(random_in(r, 0.02f, 0.7f), random_in(r, 0, 0.35f), 1),
-                                          random_in(r, 3, 9) / (q * q * 4));
+            const float gain = random_in(r, 3, 9) / (q * q * 4);
+            const float saturation = random_in(r, 0, 0.35f);
+            const struct vec3 light = mul(hsv(random_in(r, 0.02f, 0.7f), saturation, 1), gain);
             glow_quad(s, world, local, q, q, light);
         }
         if (random_chance(r, 0.5f)) {
@@ -108,10 +123,22 @@ void still_life(struct scene *s)
             s->sky.sun_radiance = v3(0, 0, 0);
         }
     }
-    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 0.08f, 0.18f)),
-                                  yaw + random_in(r, -0.5f, 0.5f), random_log(r, 0.12f, 0.75f));
+    const float pitch = random_log(r, 0.12f, 0.75f);
+    const float shot_yaw = yaw + random_in(r, -0.5f, 0.5f);
+    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 0.08f, 0.18f)), shot_yaw, pitch);
     camera_move(s, shot);
     look_expose(s, random_in(r, 0.14f, 0.26f));
+}
+
+static uint32_t floor_tiles(struct scene *s)
+{
+    struct random *r = &s->rng;
+    const float roughness = random_log(r, 0.05f, 0.6f);
+    const float repeat = random_in(r, 1.5f, 4);
+    const struct vec3 b = palette_colour(s);
+    const struct vec3 a = pale_colour(s);
+    const uint32_t kind = random_chance(r, 0.4f) ? SCENE_TEX_CHECKER : SCENE_TEX_TILES;
+    return mat_texture(s, kind, a, b, repeat, roughness);
 }
 
 struct room_size {
@@ -125,12 +152,9 @@ static void shell(struct scene *s, int32_t world, struct room_size size, int win
     const uint32_t wall = random_chance(r, 0.2f) ? mat_bricks(s) : mat_plaster(s),
                    accent = random_chance(r, 0.3f) ? mat_plain(s, palette_colour(s), 0.9f) : wall;
     const int floors = random_int(r, 0, 3);
-    const uint32_t floor_m =
-        floors < 2    ? mat_planks(s)
-        : floors == 2 ? mat_texture(s, random_chance(r, 0.4f) ? SCENE_TEX_CHECKER : SCENE_TEX_TILES,
-                                    pale_colour(s), palette_colour(s), random_in(r, 1.5f, 4),
-                                    random_log(r, 0.05f, 0.6f))
-                      : mat_plain(s, palette_colour(s), 0.95f);
+    const uint32_t floor_m = floors < 2    ? mat_planks(s)
+                             : floors == 2 ? floor_tiles(s)
+                                           : mat_paint(s, 0.95f);
     const uint32_t white = mat_plain(s, v3(0.72f, 0.71f, 0.68f), 0.9f),
                    skirting = mat_plain(
                        s, random_chance(r, 0.5f) ? v3(0.7f, 0.69f, 0.66f) : dark_colour(s), 0.5f);
@@ -172,7 +196,8 @@ static void ceiling_lights(struct scene *s, int32_t world, struct room_size size
 {
     struct random *r = &s->rng;
     const int n = random_int(r, 1, 3);
-    const struct vec3 tint = hsv(random_in(r, 0.06f, 0.14f), random_in(r, 0.05f, 0.4f), 1);
+    const float saturation = random_in(r, 0.05f, 0.4f);
+    const struct vec3 tint = hsv(random_in(r, 0.06f, 0.14f), saturation, 1);
     for (int i = 0; i < n; i++) {
         const float y = size.y * (2.f * ((float)i + 0.5f) / (float)n - 1);
         if (random_chance(r, 0.5f)) {
@@ -194,11 +219,14 @@ void room(struct scene *s)
 {
     struct random *r = &s->rng;
     const float yaw = random_in(r, 0, 2 * PI_F);
-    const struct room_size size = {random_in(r, 2.2f, 3.6f), random_in(r, 1.9f, 3.2f),
-                                   random_in(r, 2.4f, 3.2f)};
+    const float size_x = random_in(r, 2.2f, 3.6f);
+    const float size_y = random_in(r, 1.9f, 3.2f);
+    const struct room_size size = {size_x, size_y, random_in(r, 2.4f, 3.2f)};
     const bool evening = random_chance(r, 0.3f);
-    look_weather(s, evening ? WEATHER_NIGHT : random_weather(s), yaw + random_in(r, -0.9f, 0.9f));
-    look_lens(s, random_in(r, 2.6f, 4.2f), random_in(r, 0.6f, 1.1f));
+    const float sun_turn = yaw + random_in(r, -0.9f, 0.9f);
+    look_weather(s, evening ? WEATHER_NIGHT : random_weather(s), sun_turn);
+    const float fov = random_in(r, 0.6f, 1.1f);
+    look_lens(s, random_in(r, 2.6f, 4.2f), fov);
     const int32_t world = scene_place(s, -1, v3(0, 0, 0), yaw);
     shell(s, world, size, random_int(r, 1, 3));
     if (evening || random_chance(r, 0.35f))
@@ -225,26 +253,29 @@ void room(struct scene *s)
                                   : (side == 1 ? 1.f : -1.f) * (size.y - 0.35f);
         const float turn = side == 0 ? -PI_F / 2 : side == 1 ? 0 : PI_F;
         const int32_t node = scene_place(s, world, v3(x, y, 0), turn);
-        along_walls[random_int(r, 0, COUNT(along_walls) - 1)](s, node, random_in(r, 1.1f, 1.9f));
+        const int which = random_int(r, 0, COUNT(along_walls) - 1);
+        along_walls[which](s, node, random_in(r, 1.1f, 1.9f));
     }
     for (int i = random_int(r, 1, 3); i > 0; i--) {
         const float side = random_sign(r);
-        const int32_t node = scene_place(s, world,
-                                         v3(random_in(r, -0.2f, 0.9f) * size.x,
-                                            side * (size.y - 0.03f), random_in(r, 1.3f, 1.8f)),
-                                         side > 0 ? 0 : PI_F);
+        const float z = random_in(r, 1.3f, 1.8f);
+        const int32_t node = scene_place(
+            s, world, v3(random_in(r, -0.2f, 0.9f) * size.x, side * (size.y - 0.03f), z),
+            side > 0 ? 0 : PI_F);
         obj_picture(s, node, random_in(r, 0.5f, 1));
     }
-    const int32_t middle =
-        scene_place(s, world, v3(random_in(r, 0, 0.8f), random_in(r, -0.4f, 0.4f), 0),
-                    random_in(r, -0.3f, 0.3f));
+    const float middle_yaw = random_in(r, -0.3f, 0.3f);
+    const float aside = random_in(r, -0.4f, 0.4f);
+    const int32_t middle = scene_place(s, world, v3(random_in(r, 0, 0.8f), aside, 0), middle_yaw);
     if (random_chance(r, 0.6f)) {
-        const uint32_t rug =
-            mat_texture(s, random_chance(r, 0.5f) ? SCENE_TEX_PLAID : SCENE_TEX_STRIPES,
-                        palette_colour(s), palette_colour(s), random_in(r, 2, 12), 0.95f);
-        box(s, middle, rug, v3(0, 0, 0.006f),
-            v3(random_in(r, 0.8f, 1.5f), random_in(r, 0.6f, 1.1f), 0.006f))
-            ->occludes = false;
+        const float repeat = random_in(r, 2, 12);
+        const struct vec3 b = palette_colour(s);
+        const struct vec3 c = palette_colour(s);
+        const uint32_t kind = random_chance(r, 0.5f) ? SCENE_TEX_PLAID : SCENE_TEX_STRIPES;
+        const uint32_t rug = mat_texture(s, kind, c, b, repeat, 0.95f);
+        const float wide = random_in(r, 0.6f, 1.1f);
+        const struct vec3 half = v3(random_in(r, 0.8f, 1.5f), wide, 0.006f);
+        box(s, middle, rug, v3(0, 0, 0.006f), half)->occludes = false;
     }
     obj_table(s, middle, 1.45f);
     spread(s, middle, table_things, COUNT(table_things), random_int(r, 2, 5), 0.4f, 0.76f, 0.26f);
@@ -254,17 +285,18 @@ void room(struct scene *s)
                                          a + PI_F + random_in(r, -0.4f, 0.4f));
         obj_chair(s, node, 0.95f);
     }
-    if (random_chance(r, 0.3f))
-        obj_person(s,
-                   scene_place(s, world, v3(random_in(r, 1.3f, 2), random_sign(r) * 1.3f, 0),
-                               random_in(r, 0, 6)),
-                   random_in(r, 1.5f, 1.85f));
+    if (random_chance(r, 0.3f)) {
+        const float height = random_in(r, 1.5f, 1.85f);
+        const float node_yaw = random_in(r, 0, 6);
+        const float y = random_sign(r) * 1.3f;
+        obj_person(s, scene_place(s, world, v3(random_in(r, 1.3f, 2), y, 0), node_yaw), height);
+    }
     const struct vec3 target = rows_point(&s->nodes[middle].base, v3(0, 0, 0));
     const struct rows turn = rows_turn(v3(0, 0, 1), yaw);
     const struct vec3 at = add(rows_vector(&turn, target), v3(0, 0, random_in(r, 0.6f, 1.1f)));
     s->distance = fminf(s->distance, size.x + target.x - 0.4f);
-    struct shot *shot =
-        look_shot(s, at, yaw + random_in(r, -0.35f, 0.35f), random_in(r, 0.02f, 0.32f));
+    const float pitch = random_in(r, 0.02f, 0.32f);
+    struct shot *shot = look_shot(s, at, yaw + random_in(r, -0.35f, 0.35f), pitch);
     camera_move(s, shot);
     look_expose(s, random_in(r, 0.2f, 0.34f) * (s->path ? 1.5f : 1.f));
 }
@@ -273,15 +305,20 @@ void desk(struct scene *s)
 {
     struct random *r = &s->rng;
     look_weather(s, random_chance(r, 0.4f) ? WEATHER_NIGHT : WEATHER_OVERCAST, 0);
-    look_lens(s, random_in(r, 0.9f, 1.6f), random_in(r, 0.5f, 0.8f));
+    const float fov = random_in(r, 0.5f, 0.8f);
+    look_lens(s, random_in(r, 0.9f, 1.6f), fov);
     look_indoors(s, random_in(r, 0.1f, 0.35f));
     s->reach = 0.5f;
     const float yaw = random_in(r, 0, 2 * PI_F);
     const int32_t world = scene_place(s, -1, v3(0, 0, 0), yaw - PI_F / 2);
-    box(s, world,
-        random_chance(r, 0.6f) ? mat_wood(s)
-                               : mat_plain(s, pale_colour(s), random_log(r, 0.1f, 0.8f)),
-        v3(0, 0, -0.03f), v3(1.1f, 0.5f, 0.03f));
+    uint32_t top;
+    if (random_chance(r, 0.6f)) {
+        top = mat_wood(s);
+    } else {
+        const float roughness = random_log(r, 0.1f, 0.8f);
+        top = mat_plain(s, pale_colour(s), roughness);
+    }
+    box(s, world, top, v3(0, 0, -0.03f), v3(1.1f, 0.5f, 0.03f));
     box(s, world, mat_plaster(s), v3(0, 0.75f, 0.3f), v3(4, 0.1f, 2));
     box(s, world, mat_planks(s), v3(0, 0, -0.85f), v3(4, 4, 0.1f));
     const int screens = random_int(r, 1, 2);
@@ -293,8 +330,8 @@ void desk(struct scene *s)
                    0.68f);
     const uint32_t key = mat_plain(s, dark_colour(s), 0.5f),
                    cap = mat_plain(s, pale_colour(s), 0.5f);
-    const int32_t board =
-        scene_place(s, world, v3(random_in(r, -0.1f, 0.1f), -0.2f, 0), random_in(r, -0.1f, 0.1f));
+    const float board_yaw = random_in(r, -0.1f, 0.1f);
+    const int32_t board = scene_place(s, world, v3(random_in(r, -0.1f, 0.1f), -0.2f, 0), board_yaw);
     box(s, board, key, v3(0, 0, 0.008f), v3(0.23f, 0.08f, 0.008f));
     for (int i = 0; i < 4 * 12; i++)
         box(s, board, i % 13 ? cap : key,
@@ -302,10 +339,11 @@ void desk(struct scene *s)
             v3(0.0155f, 0.0155f, 0.006f))
             ->occludes = false;
     for (int i = random_int(r, 1, 4); i > 0; i--) { // papers
-        const int32_t sheet = scene_place(s, world,
-                                          v3(random_sign(r) * random_in(r, 0.4f, 0.8f),
-                                             random_in(r, -0.35f, 0.1f), 0.001f * (float)i),
-                                          random_in(r, -0.6f, 0.6f));
+        const float sheet_yaw = random_in(r, -0.6f, 0.6f);
+        const float y = random_in(r, -0.35f, 0.1f);
+        const float sign = random_sign(r);
+        const int32_t sheet = scene_place(
+            s, world, v3(sign * random_in(r, 0.4f, 0.8f), y, 0.001f * (float)i), sheet_yaw);
         const uint32_t m =
             mat_texture(s, SCENE_TEX_TEXT, v3(0.75f, 0.74f, 0.7f), v3(0.05f, 0.05f, 0.06f),
                         1.f / fmaxf(random_in(r, 0.005f, 0.012f), s->pixel * 0.7f), 0.9f);
@@ -314,20 +352,26 @@ void desk(struct scene *s)
     static object_fn *const things[] = {obj_cup, obj_books,   obj_plant, obj_bottle,
                                         obj_toy, obj_package, obj_ball};
     for (int i = random_int(r, 2, 4); i > 0; i--) {
-        const int32_t node = scene_place(
-            s, world, v3(random_sign(r) * random_in(r, 0.45f, 0.9f), random_in(r, -0.3f, 0.3f), 0),
-            random_in(r, 0, 6));
-        things[random_int(r, 0, COUNT(things) - 1)](s, node, random_in(r, 0.14f, 0.3f));
+        const float node_yaw = random_in(r, 0, 6);
+        const float y = random_in(r, -0.3f, 0.3f);
+        const float side = random_sign(r);
+        const int32_t node =
+            scene_place(s, world, v3(side * random_in(r, 0.45f, 0.9f), y, 0), node_yaw);
+        const int which = random_int(r, 0, COUNT(things) - 1);
+        things[which](s, node, random_in(r, 0.14f, 0.3f));
     }
-    const float q = 0.12f, a = random_sign(r) * random_in(r, 0.5f, 0.9f);
+    const float q = 0.12f;
+    const float side = random_sign(r);
+    const float a = side * random_in(r, 0.5f, 0.9f);
+    const struct vec3 radiance = mul(hsv(0.1f, 0.3f, 1), random_in(r, 8, 30));
     glow_quad(s, world,
               rows_mul(rows_move(v3(a, 0, random_in(r, 0.5f, 0.9f))),
                        rows_turn(v3(0, 1, 0), a > 0 ? -0.5f : 0.5f)),
-              q, q, mul(hsv(0.1f, 0.3f, 1), random_in(r, 8, 30)));
+              q, q, radiance);
     glow_quad(s, world, rows_move(v3(0, -1.5f, 2.2f)), 0.6f, 0.6f,
               mul(v3(1, 0.97f, 0.92f), random_in(r, 0.5f, 3)));
-    struct shot *shot =
-        look_shot(s, v3(0, 0, 0.14f), yaw + random_in(r, -0.5f, 0.5f), random_in(r, 0.15f, 0.7f));
+    const float pitch = random_in(r, 0.15f, 0.7f);
+    struct shot *shot = look_shot(s, v3(0, 0, 0.14f), yaw + random_in(r, -0.5f, 0.5f), pitch);
     camera_move(s, shot);
     look_expose(s, random_in(r, 0.14f, 0.26f));
 }
@@ -336,18 +380,22 @@ void hall(struct scene *s)
 {
     struct random *r = &s->rng;
     const float yaw = random_in(r, 0, 2 * PI_F);
-    look_weather(s, random_chance(r, 0.5f) ? WEATHER_CLEAR : WEATHER_GOLDEN,
-                 yaw + random_in(r, 0.4f, 1.2f));
-    look_lens(s, random_in(r, 6, 10), random_in(r, 0.6f, 1.05f));
+    const float sun_turn = yaw + random_in(r, 0.4f, 1.2f);
+    look_weather(s, random_chance(r, 0.5f) ? WEATHER_CLEAR : WEATHER_GOLDEN, sun_turn);
+    const float fov = random_in(r, 0.6f, 1.05f);
+    look_lens(s, random_in(r, 6, 10), fov);
     const int32_t world = scene_place(s, -1, v3(0, 0, 0), yaw);
     const bool open = random_chance(r, 0.5f); // a colonnade open to one side, or a lit hall
     const float height = random_in(r, 3.5f, 6), half = random_in(r, 3, 5),
                 pitch = random_in(r, 2.2f, 3.6f);
     const int n = 7;
     const float end = pitch * (float)n / 2;
-    const uint32_t floor_m =
-        mat_texture(s, random_chance(r, 0.5f) ? SCENE_TEX_CHECKER : SCENE_TEX_TILES, pale_colour(s),
-                    palette_colour(s), random_in(r, 0.5f, 1.6f), random_log(r, 0.03f, 0.35f));
+    const float roughness = random_log(r, 0.03f, 0.35f);
+    const float repeat = random_in(r, 0.5f, 1.6f);
+    const struct vec3 b = palette_colour(s);
+    const struct vec3 a = pale_colour(s);
+    const uint32_t floor_m = mat_texture(
+        s, random_chance(r, 0.5f) ? SCENE_TEX_CHECKER : SCENE_TEX_TILES, a, b, repeat, roughness);
     const uint32_t wall = random_chance(r, 0.4f) ? mat_bricks(s) : mat_plaster(s),
                    roof = mat_plaster(s);
     box(s, world, floor_m, v3(0, 0, -0.2f), v3(open ? 60 : end, open ? 60 : half, 0.2f));
@@ -368,25 +416,30 @@ void hall(struct scene *s)
                            height);
         }
         if (!open || random_chance(r, 0.3f)) {
-            const struct vec3 light = mul(
-                hsv(random_in(r, 0.05f, 0.15f), random_in(r, 0.1f, 0.6f), 1), random_in(r, 12, 40));
+            const float gain = random_in(r, 12, 40);
+            const float saturation = random_in(r, 0.1f, 0.6f);
+            const struct vec3 light = mul(hsv(random_in(r, 0.05f, 0.15f), saturation, 1), gain);
             glow_ball(s, world, v3(x, 0, height - 0.7f), 0.14f, light);
         }
-        if (random_chance(r, 0.35f))
-            obj_picture(s,
-                        scene_place(s, world, v3(x + pitch / 2, half - 0.05f, height * 0.45f), 0),
-                        random_in(r, 1, 2));
+        if (random_chance(r, 0.35f)) {
+            const float size = random_in(r, 1, 2);
+            obj_picture(
+                s, scene_place(s, world, v3(x + pitch / 2, half - 0.05f, height * 0.45f), 0), size);
+        }
     }
     static object_fn *const things[] = {obj_person, obj_plant, obj_vase, obj_bench, obj_fan,
                                         obj_stairs, obj_crate, obj_knot, obj_flag,  obj_person};
     for (int i = random_int(r, 3, 7); i > 0; i--) {
-        const int32_t node = scene_place(
-            s, world, v3(random_in(r, -0.5f, 1) * end * 0.8f, random_in(r, -0.6f, 0.6f) * half, 0),
-            random_in(r, 0, 6));
-        things[random_int(r, 0, COUNT(things) - 1)](s, node, random_in(r, 1.2f, 1.9f));
+        const float node_yaw = random_in(r, 0, 6);
+        const float y = random_in(r, -0.6f, 0.6f) * half;
+        const int32_t node =
+            scene_place(s, world, v3(random_in(r, -0.5f, 1) * end * 0.8f, y, 0), node_yaw);
+        const int which = random_int(r, 0, COUNT(things) - 1);
+        things[which](s, node, random_in(r, 1.2f, 1.9f));
     }
-    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 1, 1.8f)),
-                                  yaw + random_in(r, -0.35f, 0.35f), random_in(r, -0.02f, 0.12f));
+    const float shot_pitch = random_in(r, -0.02f, 0.12f);
+    const float shot_yaw = yaw + random_in(r, -0.35f, 0.35f);
+    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 1, 1.8f)), shot_yaw, shot_pitch);
     s->shots[0].eye.z = fmaxf(s->shots[0].eye.z, 0.5f);
     camera_move(s, shot);
     look_expose(s, random_in(r, 0.18f, 0.3f));

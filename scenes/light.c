@@ -141,7 +141,9 @@ void camera_move(struct scene *s, struct shot *shot)
     struct random *r = &s->rng;
     const struct vec3 forward = normalize3(sub(shot->target, shot->eye));
     const struct vec3 side = normalize3(cross3(forward, v3(0, 0, 1)));
-    const float speed = natural_speed(s) * random_sign(r), pick = random_unit(r);
+    float speed = natural_speed(s);
+    speed *= random_sign(r);
+    const float pick = random_unit(r);
     const float pixel_angle = s->pixel / s->distance;
     if (pick < 0.12f) {
         // stands still

@@ -16,6 +16,8 @@ struct vec3 pale_colour(struct scene *s);
 struct vec3 dark_colour(struct scene *s);
 
 uint32_t mat_plain(struct scene *s, struct vec3 colour, float roughness);
+/** As mat_plain(), in a colour of the palette. */
+uint32_t mat_paint(struct scene *s, float roughness);
 /** Any of matt, satin, glossy, metal, by chance. */
 uint32_t mat_any(struct scene *s);
 uint32_t mat_metal(struct scene *s, struct vec3 colour, float roughness);
@@ -23,6 +25,8 @@ uint32_t mat_mirror(struct scene *s);
 /** Texture `kind` with `repeat` repeats a metre. */
 uint32_t mat_texture(struct scene *s, uint32_t kind, struct vec3 a, struct vec3 b, float repeat,
                      float roughness);
+/** As mat_texture(), in two colours of the palette. */
+uint32_t mat_motif(struct scene *s, uint32_t kind, float repeat, float roughness);
 uint32_t mat_wood(struct scene *s);
 uint32_t mat_planks(struct scene *s);
 uint32_t mat_stone(struct scene *s);

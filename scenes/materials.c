@@ -38,13 +38,16 @@ struct vec3 pale_colour(struct scene *s)
 {
     struct random *r = &s->rng;
     const float hue = random_chance(r, 0.6f) ? random_in(r, 0.06f, 0.14f) : random_unit(r);
-    return hsv(hue, random_in(r, 0.02f, 0.25f), random_in(r, 0.45f, 0.8f));
+    const float value = random_in(r, 0.45f, 0.8f);
+    return hsv(hue, random_in(r, 0.02f, 0.25f), value);
 }
 
 struct vec3 dark_colour(struct scene *s)
 {
     struct random *r = &s->rng;
-    return hsv(random_unit(r), random_in(r, 0, 0.4f), random_in(r, 0.02f, 0.09f));
+    const float value = random_in(r, 0.02f, 0.09f);
+    const float saturation = random_in(r, 0, 0.4f);
+    return hsv(random_unit(r), saturation, value);
 }
 
 float repeat_of(const struct scene *s, float pixels)
@@ -73,17 +76,26 @@ static void second(struct scene *s, uint32_t m, struct vec3 b, float roughness)
 uint32_t mat_plain(struct scene *s, struct vec3 colour, float roughness)
 {
     const uint32_t m = scene_material(s, colour, roughness);
-    if (random_chance(&s->rng, 0.3f))
-        mottle(s, m, random_in(&s->rng, 0.05f, 0.3f), repeat_of(s, random_log(&s->rng, 6, 80)));
+    if (random_chance(&s->rng, 0.3f)) {
+        const float repeat = repeat_of(s, random_log(&s->rng, 6, 80));
+        mottle(s, m, random_in(&s->rng, 0.05f, 0.3f), repeat);
+    }
     return m;
+}
+
+uint32_t mat_paint(struct scene *s, float roughness)
+{
+    return mat_plain(s, palette_colour(s), roughness);
 }
 
 uint32_t mat_metal(struct scene *s, struct vec3 colour, float roughness)
 {
     const uint32_t m = scene_material(s, colour, roughness);
     material(s, m)->b[3] = 1;
-    if (random_chance(&s->rng, 0.3f))
-        bump(s, m, random_in(&s->rng, 0.01f, 0.06f), repeat_of(s, random_log(&s->rng, 6, 40)));
+    if (random_chance(&s->rng, 0.3f)) {
+        const float repeat = repeat_of(s, random_log(&s->rng, 6, 40));
+        bump(s, m, random_in(&s->rng, 0.01f, 0.06f), repeat);
+    }
     return m;
 }
 
@@ -119,11 +131,13 @@ uint32_t mat_any(struct scene *s)
     struct random *r = &s->rng;
     const float pick = random_unit(r);
     if (pick < 0.40f)
-        return mat_plain(s, palette_colour(s), random_in(r, 0.45f, 1.f));
+        return mat_paint(s, random_in(r, 0.45f, 1.f));
     if (pick < 0.58f) // lacquer, porcelain, plastic
-        return mat_plain(s, palette_colour(s), random_log(r, 0.04f, 0.3f));
-    if (pick < 0.68f)
-        return mat_metal(s, metal_colour(r), random_log(r, 0.05f, 0.5f));
+        return mat_paint(s, random_log(r, 0.04f, 0.3f));
+    if (pick < 0.68f) {
+        const float polish = random_log(r, 0.05f, 0.5f);
+        return mat_metal(s, metal_colour(r), polish);
+    }
     if (pick < 0.71f)
         return mat_mirror(s);
     if (pick < 0.78f)
@@ -133,30 +147,42 @@ uint32_t mat_any(struct scene *s)
     static const uint32_t kinds[] = {SCENE_TEX_CHECKER, SCENE_TEX_STRIPES, SCENE_TEX_DOTS,
                                      SCENE_TEX_PLAID, SCENE_TEX_NOISE};
     const uint32_t kind = kinds[random_int(r, 0, 4)];
-    const uint32_t m =
-        mat_texture(s, kind, palette_colour(s), palette_colour(s),
-                    repeat_of(s, s->fine * random_log(r, 0.8f, 12.f)), random_in(r, 0.2f, 0.9f));
+    const float roughness = random_in(r, 0.2f, 0.9f);
+    const float repeat = repeat_of(s, s->fine * random_log(r, 0.8f, 12.f));
+    const uint32_t m = mat_motif(s, kind, repeat, roughness);
     material(s, m)->pattern[1] = random_chance(r, 0.5f) ? 0 : random_in(r, 0, PI_F);
     return m;
+}
+
+uint32_t mat_motif(struct scene *s, uint32_t kind, float repeat, float roughness)
+{
+    const struct vec3 b = palette_colour(s);
+    return mat_texture(s, kind, palette_colour(s), b, repeat, roughness);
 }
 
 uint32_t mat_wood(struct scene *s)
 {
     struct random *r = &s->rng;
-    const struct vec3 a =
-        hsv(random_in(r, 0.05f, 0.1f), random_in(r, 0.4f, 0.65f), random_log(r, 0.12f, 0.5f));
-    const uint32_t m = mat_texture(s, SCENE_TEX_WOOD, a, mul(a, random_in(r, 0.45f, 0.75f)),
-                                   random_log(r, 1.5f, 6.f), random_in(r, 0.2f, 0.7f));
+    const float value = random_log(r, 0.12f, 0.5f);
+    const float saturation = random_in(r, 0.4f, 0.65f);
+    const struct vec3 a = hsv(random_in(r, 0.05f, 0.1f), saturation, value);
+    const float roughness = random_in(r, 0.2f, 0.7f);
+    const float repeat = random_log(r, 1.5f, 6.f);
+    const uint32_t m =
+        mat_texture(s, SCENE_TEX_WOOD, a, mul(a, random_in(r, 0.45f, 0.75f)), repeat, roughness);
     return m;
 }
 
 uint32_t mat_planks(struct scene *s)
 {
     struct random *r = &s->rng;
-    const struct vec3 a =
-        hsv(random_in(r, 0.05f, 0.1f), random_in(r, 0.3f, 0.6f), random_log(r, 0.15f, 0.5f));
-    const uint32_t m = mat_texture(s, SCENE_TEX_PLANKS, a, mul(a, random_in(r, 0.4f, 0.7f)),
-                                   random_log(r, 5, 12), random_log(r, 0.12f, 0.7f));
+    const float value = random_log(r, 0.15f, 0.5f);
+    const float saturation = random_in(r, 0.3f, 0.6f);
+    const struct vec3 a = hsv(random_in(r, 0.05f, 0.1f), saturation, value);
+    const float roughness = random_log(r, 0.12f, 0.7f);
+    const float repeat = random_log(r, 5, 12);
+    const uint32_t m =
+        mat_texture(s, SCENE_TEX_PLANKS, a, mul(a, random_in(r, 0.4f, 0.7f)), repeat, roughness);
     material(s, m)->pattern[1] = random_chance(r, 0.7f) ? 0 : PI_F / 2;
     return m;
 }
@@ -164,25 +190,32 @@ uint32_t mat_planks(struct scene *s)
 uint32_t mat_stone(struct scene *s)
 {
     struct random *r = &s->rng;
-    const struct vec3 a =
-        hsv(random_in(r, 0.05f, 0.15f), random_in(r, 0.02f, 0.2f), random_in(r, 0.3f, 0.75f));
+    const float value = random_in(r, 0.3f, 0.75f);
+    const float saturation = random_in(r, 0.02f, 0.2f);
+    const struct vec3 a = hsv(random_in(r, 0.05f, 0.15f), saturation, value);
     const bool marble = random_chance(r, 0.5f);
-    const uint32_t m =
-        mat_texture(s, marble ? SCENE_TEX_MARBLE : SCENE_TEX_NOISE, a,
-                    mul(a, random_in(r, 0.35f, 0.8f)), repeat_of(s, random_log(r, 8, 60)),
-                    marble ? random_log(r, 0.06f, 0.4f) : random_in(r, 0.6f, 1));
-    if (!marble)
-        bump(s, m, random_in(r, 0.05f, 0.25f), repeat_of(s, random_log(r, 4, 16)));
+    const float roughness = marble ? random_log(r, 0.06f, 0.4f) : random_in(r, 0.6f, 1);
+    const float repeat = repeat_of(s, random_log(r, 8, 60));
+    const uint32_t m = mat_texture(s, marble ? SCENE_TEX_MARBLE : SCENE_TEX_NOISE, a,
+                                   mul(a, random_in(r, 0.35f, 0.8f)), repeat, roughness);
+    if (!marble) {
+        const float bumps = repeat_of(s, random_log(r, 4, 16));
+        bump(s, m, random_in(r, 0.05f, 0.25f), bumps);
+    }
     return m;
 }
 
 uint32_t mat_bricks(struct scene *s)
 {
     struct random *r = &s->rng;
-    const struct vec3 a =
-        random_chance(r, 0.7f)
-            ? hsv(random_in(r, 0, 0.06f), random_in(r, 0.4f, 0.7f), random_in(r, 0.15f, 0.45f))
-            : pale_colour(s);
+    struct vec3 a;
+    if (random_chance(r, 0.7f)) {
+        const float value = random_in(r, 0.15f, 0.45f);
+        const float saturation = random_in(r, 0.4f, 0.7f);
+        a = hsv(random_in(r, 0, 0.06f), saturation, value);
+    } else {
+        a = pale_colour(s);
+    }
     const float grey = random_in(r, 0.3f, 0.6f);
     return mat_texture(s, SCENE_TEX_BRICKS, a, v3(grey, grey * 0.97f, grey * 0.92f),
                        random_log(r, 5, 12), 0.9f);
@@ -191,20 +224,27 @@ uint32_t mat_bricks(struct scene *s)
 uint32_t mat_plaster(struct scene *s)
 {
     struct random *r = &s->rng;
-    const uint32_t m = scene_material(s, pale_colour(s), random_in(r, 0.7f, 1));
-    mottle(s, m, random_in(r, 0, 0.18f), random_log(r, 0.5f, 4));
+    const float roughness = random_in(r, 0.7f, 1);
+    const uint32_t m = scene_material(s, pale_colour(s), roughness);
+    const float repeat = random_log(r, 0.5f, 4);
+    mottle(s, m, random_in(r, 0, 0.18f), repeat);
     return m;
 }
 
 uint32_t mat_grass(struct scene *s)
 {
     struct random *r = &s->rng;
-    const struct vec3 a =
-        hsv(random_in(r, 0.2f, 0.3f), random_in(r, 0.45f, 0.75f), random_in(r, 0.08f, 0.22f));
-    const struct vec3 b =
-        random_chance(r, 0.5f)
-            ? mul(a, random_in(r, 1.2f, 1.8f))
-            : hsv(random_in(r, 0.08f, 0.15f), random_in(r, 0.3f, 0.5f), random_in(r, 0.12f, 0.3f));
+    float value = random_in(r, 0.08f, 0.22f);
+    float saturation = random_in(r, 0.45f, 0.75f);
+    const struct vec3 a = hsv(random_in(r, 0.2f, 0.3f), saturation, value);
+    struct vec3 b;
+    if (random_chance(r, 0.5f)) {
+        b = mul(a, random_in(r, 1.2f, 1.8f));
+    } else {
+        value = random_in(r, 0.12f, 0.3f);
+        saturation = random_in(r, 0.3f, 0.5f);
+        b = hsv(random_in(r, 0.08f, 0.15f), saturation, value);
+    }
     return mat_texture(s, SCENE_TEX_GROUND, a, b, random_log(r, 0.6f, 2.5f), 0.95f);
 }
 
@@ -213,9 +253,9 @@ uint32_t mat_leaf(struct scene *s)
     struct random *r = &s->rng;
     const float hue =
         random_chance(r, 0.8f) ? random_in(r, 0.19f, 0.33f) : random_in(r, 0.02f, 0.14f);
-    const uint32_t m =
-        scene_material(s, hsv(hue, random_in(r, 0.45f, 0.8f), random_in(r, 0.12f, 0.35f)),
-                       random_in(r, 0.4f, 0.8f));
+    const float roughness = random_in(r, 0.4f, 0.8f);
+    const float value = random_in(r, 0.12f, 0.35f);
+    const uint32_t m = scene_material(s, hsv(hue, random_in(r, 0.45f, 0.8f), value), roughness);
     material(s, m)->kind[2] = SCENE_MATERIAL_THIN;
     material(s, m)->scroll[2] = random_in(r, 0.2f, 0.6f);
     return m;
@@ -233,10 +273,11 @@ uint32_t mat_cut(struct scene *s, uint32_t cut, struct vec3 colour, float repeat
 uint32_t mat_water(struct scene *s)
 {
     struct random *r = &s->rng;
-    const uint32_t m = scene_material(
-        s, hsv(random_in(r, 0.45f, 0.6f), random_in(r, 0.3f, 0.7f), random_in(r, 0.02f, 0.08f)),
-        0.04f);
-    bump(s, m, random_log(r, 0.01f, 0.12f), repeat_of(s, random_log(r, 8, 40)));
+    const float value = random_in(r, 0.02f, 0.08f);
+    const float saturation = random_in(r, 0.3f, 0.7f);
+    const uint32_t m = scene_material(s, hsv(random_in(r, 0.45f, 0.6f), saturation, value), 0.04f);
+    const float repeat = repeat_of(s, random_log(r, 8, 40));
+    bump(s, m, random_log(r, 0.01f, 0.12f), repeat);
     material(s, m)->more[0] = 0.02f;
     material(s, m)->more[3] = random_in(r, 0.03f, 0.15f);
     material(s, m)->kind[2] = SCENE_MATERIAL_WAVES;
@@ -254,9 +295,7 @@ uint32_t mat_text(struct scene *s, float letter)
 
 uint32_t mat_picture(struct scene *s)
 {
-    const uint32_t m = mat_texture(s, SCENE_TEX_PICTURE, palette_colour(s), palette_colour(s),
-                                   random_log(&s->rng, 1.2f, 4), 0.5f);
-    return m;
+    return mat_motif(s, SCENE_TEX_PICTURE, random_log(&s->rng, 1.2f, 4), 0.5f);
 }
 
 uint32_t mat_glow(struct scene *s, struct vec3 radiance, uint32_t texture, float repeat)

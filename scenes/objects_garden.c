@@ -37,7 +37,8 @@ static void solid_crown(struct scene *s, int32_t node, uint32_t m, struct vec3 p
     struct random *r = &s->rng;
     if (!cone) {
         struct mesh mesh = {0};
-        if (!mesh_rock(&mesh, random_bits(r), random_in(r, 0.2f, 0.6f), 0) || !mesh_facet(&mesh))
+        const float rough = random_in(r, 0.2f, 0.6f);
+        if (!mesh_rock(&mesh, random_bits(r), rough, 0) || !mesh_facet(&mesh))
             s->failed = true;
         const struct rows local =
             rows_mul(rows_move(p), rows_turn(v3(0, 0, 1), random_in(r, 0, 6)));
@@ -76,20 +77,22 @@ static void crown(struct scene *s, int32_t node, uint32_t m, struct vec3 p, stru
 void obj_tree(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
-    const struct vec3 brown =
-        hsv(random_in(r, 0.04f, 0.1f), random_in(r, 0.2f, 0.5f), random_in(r, 0.05f, 0.2f));
+    const float value = random_in(r, 0.05f, 0.2f);
+    const float saturation = random_in(r, 0.2f, 0.5f);
+    const struct vec3 brown = hsv(random_in(r, 0.04f, 0.1f), saturation, value);
     const uint32_t bark = mat_texture(s, SCENE_TEX_NOISE, brown, mul(brown, 0.5f), 12, 0.95f);
     const float trunk = size * random_in(r, 0.3f, 0.5f), thick = size * random_in(r, 0.02f, 0.04f);
-    const struct vec3 lean =
-        v3(size * random_in(r, -0.06f, 0.06f), size * random_in(r, -0.06f, 0.06f), trunk);
+    const float y = size * random_in(r, -0.06f, 0.06f);
+    const struct vec3 lean = v3(size * random_in(r, -0.06f, 0.06f), y, trunk);
     bar(s, node, bark, v3(0, 0, 0), lean, thick, 0.6f);
     const uint32_t leaf = mat_leaf(s);
     const int crowns = random_int(r, 2, 5);
     for (int i = 0; i < crowns; i++) {
         const float w = size * random_in(r, 0.17f, 0.33f);
-        const struct vec3 p = add(lean, v3(size * random_in(r, -0.24f, 0.24f) * (float)(i > 0),
-                                           size * random_in(r, -0.24f, 0.24f) * (float)(i > 0),
-                                           w * random_in(r, 0.4f, 0.9f)));
+        const float z = w * random_in(r, 0.4f, 0.9f);
+        const float offset_y = size * random_in(r, -0.24f, 0.24f) * (float)(i > 0);
+        const struct vec3 p =
+            add(lean, v3(size * random_in(r, -0.24f, 0.24f) * (float)(i > 0), offset_y, z));
         bar(s, node, bark, mul(lean, 0.8f), p, thick * 0.4f, 0.3f);
         crown(s, node, leaf, p, v3(w, w, w * random_in(r, 0.7f, 1)), false);
     }
@@ -101,8 +104,9 @@ void obj_conifer(struct scene *s, int32_t node, float size)
     const uint32_t bark = mat_plain(s, v3(0.12f, 0.08f, 0.05f), 0.95f);
     const uint32_t leaf = mat_leaf(s);
     if (!s->failed) {
-        const struct vec3 c =
-            hsv(random_in(r, 0.25f, 0.38f), random_in(r, 0.35f, 0.6f), random_in(r, 0.06f, 0.16f));
+        const float value = random_in(r, 0.06f, 0.16f);
+        const float saturation = random_in(r, 0.35f, 0.6f);
+        const struct vec3 c = hsv(random_in(r, 0.25f, 0.38f), saturation, value);
         s->materials[leaf].a[0] = c.x;
         s->materials[leaf].a[1] = c.y;
         s->materials[leaf].a[2] = c.z;
@@ -119,14 +123,16 @@ void obj_bush(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
     const float w = size * random_in(r, 0.35f, 0.5f), h = size * random_in(r, 0.25f, 0.45f);
-    crown(s, node, mat_leaf(s), v3(0, 0, h * 0.9f), v3(w, w * random_in(r, 0.7f, 1), h), false);
+    const struct vec3 half = v3(w, w * random_in(r, 0.7f, 1), h);
+    crown(s, node, mat_leaf(s), v3(0, 0, h * 0.9f), half, false);
 }
 
 void obj_rock(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
     struct mesh mesh = {0};
-    if (!mesh_rock(&mesh, random_bits(r), random_in(r, 0.35f, 0.8f), s->simple ? 0 : 2))
+    const float rough = random_in(r, 0.35f, 0.8f);
+    if (!mesh_rock(&mesh, random_bits(r), rough, s->simple ? 0 : 2))
         s->failed = true;
     for (uint32_t i = 0; i < mesh.vertex_count; i++)
         mesh.position[i] = mesh.rest[i] =
@@ -134,7 +140,8 @@ void obj_rock(struct scene *s, int32_t node, float size)
     mesh_smooth(&mesh);
     if (s->simple && !mesh_facet(&mesh))
         s->failed = true;
-    mesh_item(s, node, mat_stone(s), scene_mesh(s, &mesh), rows_move(v3(0, 0, size * 0.12f)), 1);
+    const int32_t index = scene_mesh(s, &mesh);
+    mesh_item(s, node, mat_stone(s), index, rows_move(v3(0, 0, size * 0.12f)), 1);
 }
 
 /** Foliage as in games: cards with cut-out leaves. */
@@ -150,12 +157,11 @@ void obj_card_plant(struct scene *s, int32_t node, float size)
     }
     const int n = random_int(r, 5, 12);
     for (int i = 0; i < n; i++) {
-        const struct rows turn =
-            rows_mul(rows_turn(v3(0, 0, 1), random_in(r, 0, PI_F)),
-                     rows_turn(v3(1, 0, 0), PI_F / 2 + random_in(r, -0.5f, 0.5f)));
+        const struct rows tilt = rows_turn(v3(1, 0, 0), PI_F / 2 + random_in(r, -0.5f, 0.5f));
+        const struct rows turn = rows_mul(rows_turn(v3(0, 0, 1), random_in(r, 0, PI_F)), tilt);
         const float w = size * random_in(r, 0.25f, 0.45f), h = size * random_in(r, 0.25f, 0.5f);
-        const struct vec3 p =
-            v3(size * random_in(r, -0.2f, 0.2f), size * random_in(r, -0.2f, 0.2f), h);
+        const float y = size * random_in(r, -0.2f, 0.2f);
+        const struct vec3 p = v3(size * random_in(r, -0.2f, 0.2f), y, h);
         quad(s, node, leaf, rows_mul(rows_move(p), turn), w, h);
     }
 }
@@ -165,17 +171,19 @@ void obj_grass(struct scene *s, int32_t node, float size)
     struct random *r = &s->rng;
     struct mesh mesh = {0};
     const float height = size * random_in(r, 0.15f, 0.4f);
-    if (!mesh_grass(&mesh, r, (uint32_t)random_int(r, 120, 400), size * 0.5f, height,
-                    fmaxf(height * 0.05f, s->pixel * random_log(r, 0.3f, 1.5f))))
+    const float wide = fmaxf(height * 0.05f, s->pixel * random_log(r, 0.3f, 1.5f));
+    const uint32_t blades = (uint32_t)random_int(r, 120, 400);
+    if (!mesh_grass(&mesh, r, blades, size * 0.5f, height, wide))
         s->failed = true;
     sway(s, &mesh, height * random_in(r, 0.05f, 0.3f), height);
     const uint32_t m = mat_leaf(s);
     const int32_t index = scene_mesh(s, &mesh);
     mesh_item(s, node, m, index, rows_identity(), 1);
     for (int i = random_int(r, 0, 5); i > 0; i--) { // the same tuft again near by
-        const struct rows place = rows_mul(
-            rows_move(v3(size * random_in(r, -1.2f, 1.2f), size * random_in(r, -1.2f, 1.2f), 0)),
-            rows_turn(v3(0, 0, 1), random_in(r, 0, 6)));
+        const struct rows turn = rows_turn(v3(0, 0, 1), random_in(r, 0, 6));
+        const float y = size * random_in(r, -1.2f, 1.2f);
+        const struct rows place =
+            rows_mul(rows_move(v3(size * random_in(r, -1.2f, 1.2f), y, 0)), turn);
         mesh_item(s, node, m, index, place, 1);
     }
 }
@@ -184,8 +192,9 @@ void obj_flowers(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
     const uint32_t stem = mat_leaf(s);
-    const uint32_t bloom = mat_plain(
-        s, hsv(random_unit(r), random_in(r, 0.5f, 0.9f), random_in(r, 0.4f, 0.85f)), 0.7f);
+    const float value = random_in(r, 0.4f, 0.85f);
+    const float saturation = random_in(r, 0.5f, 0.9f);
+    const uint32_t bloom = mat_plain(s, hsv(random_unit(r), saturation, value), 0.7f);
     const uint32_t heart = mat_plain(s, v3(0.7f, 0.5f, 0.08f), 0.8f);
     const int n = random_int(r, 4, 12), petals = random_int(r, 5, 8);
     for (int i = 0; i < n; i++) {

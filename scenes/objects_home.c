@@ -63,7 +63,8 @@ void obj_books(struct scene *s, int32_t node, float size)
     float z = 0;
     for (int i = 0; i < n; i++) {
         const float h = size * random_in(r, 0.03f, 0.09f);
-        const uint32_t m = mat_plain(s, palette_colour(s), random_in(r, 0.3f, 0.8f));
+        const float roughness = random_in(r, 0.3f, 0.8f);
+        const uint32_t m = mat_plain(s, palette_colour(s), roughness);
         const uint32_t pages = mat_texture(s, SCENE_TEX_STRIPES, v3(0.75f, 0.72f, 0.64f),
                                            v3(0.6f, 0.57f, 0.5f), repeat_of(s, s->fine), 0.9f);
         const int32_t book = scene_place(s, node, v3(0, 0, z), random_in(r, -0.4f, 0.4f));
@@ -92,17 +93,20 @@ void obj_shelf(struct scene *s, int32_t node, float size)
             break;
         if (random_chance(r, 0.75f)) { // a row of books
             const float length = w * random_in(r, 0.4f, 0.95f), h = gap * random_in(r, 0.6f, 0.85f);
-            const uint32_t books = mat_texture(s, SCENE_TEX_SPINES, palette_colour(s),
-                                               palette_colour(s), 1.f / (size * 0.022f), 0.6f);
+            const struct vec3 b = palette_colour(s);
+            const uint32_t books =
+                mat_texture(s, SCENE_TEX_SPINES, palette_colour(s), b, 1.f / (size * 0.022f), 0.6f);
             material(s, books)->pattern[0] = 1.f / (h * 0.16f);
             struct item *item = box(s, node, books, v3(length - w, -d * 0.15f, z + h / 2 + t),
                                     v3(length * 0.97f, d * 0.6f, h / 2));
             item->occludes = false;
         } else {
-            const int32_t place = scene_place(
-                s, node, v3(random_in(r, -0.6f, 0.6f) * w, -d * 0.2f, z + t), random_in(r, 0, 6));
+            const float yaw = random_in(r, 0, 6);
+            const int32_t place =
+                scene_place(s, node, v3(random_in(r, -0.6f, 0.6f) * w, -d * 0.2f, z + t), yaw);
             static object_fn *const things[] = {obj_vase, obj_ball, obj_knot, obj_cup};
-            things[random_int(r, 0, 3)](s, place, gap * random_in(r, 0.5f, 0.8f));
+            const int which = random_int(r, 0, 3);
+            things[which](s, place, gap * random_in(r, 0.5f, 0.8f));
         }
     }
 }
@@ -111,19 +115,19 @@ void obj_sofa(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
     const bool plaid = random_chance(r, 0.3f);
-    const uint32_t m = plaid ? mat_texture(s, SCENE_TEX_PLAID, palette_colour(s), palette_colour(s),
-                                           random_log(r, 5, 20), 0.95f)
-                             : mat_plain(s, palette_colour(s), 0.95f);
+    const uint32_t m =
+        plaid ? mat_motif(s, SCENE_TEX_PLAID, random_log(r, 5, 20), 0.95f) : mat_paint(s, 0.95f);
     const float w = size * 0.5f, d = size * 0.21f, h = size * 0.11f;
     box(s, node, m, v3(0, 0, h), v3(w, d, h));
     box(s, node, m, v3(0, d, h * 2), v3(w, d * 0.25f, h * 2));
     for (int i = -1; i <= 1; i += 2)
         box(s, node, m, v3((float)i * w, 0, h * 1.5f), v3(d * 0.25f, d, h * 1.5f));
     for (int i = -1; i <= 1; i += 2) {
+        const struct rows turn = rows_turn(v3(1, 0, 0), random_in(r, -0.6f, -0.2f));
         const int32_t c = scene_node(
             s, node,
             rows_mul(rows_move(v3((float)i * w * random_in(r, 0.4f, 0.75f), d * 0.5f, h * 2.7f)),
-                     rows_turn(v3(1, 0, 0), random_in(r, -0.6f, -0.2f))));
+                     turn));
         const struct vec3 half = v3(w * 0.22f, h * 0.4f, w * 0.2f);
         scene_item(s, c, SCENE_SHAPE_SPHERE, mat_any(s), rows_identity(), half)->occludes = true;
     }
@@ -134,8 +138,9 @@ void obj_floor_lamp(struct scene *s, int32_t node, float size)
     struct random *r = &s->rng;
     const uint32_t m = mat_any(s);
     const float shade = size * random_in(r, 0.1f, 0.17f);
-    const struct vec3 light =
-        mul(hsv(random_in(r, 0.07f, 0.13f), random_in(r, 0.2f, 0.5f), 1), random_in(r, 12, 40));
+    const float gain = random_in(r, 12, 40);
+    const float saturation = random_in(r, 0.2f, 0.5f);
+    const struct vec3 light = mul(hsv(random_in(r, 0.07f, 0.13f), saturation, 1), gain);
     bar(s, node, m, v3(0, 0, 0), v3(0, 0, size * 0.02f), size * 0.12f, 0.9f);
     bar(s, node, m, v3(0, 0, 0), v3(0, 0, size * 0.85f), size * 0.01f, 1);
     glow_ball(s, node, v3(0, 0, size * 0.87f), shade * 0.35f, light);
@@ -174,7 +179,8 @@ void obj_plant(struct scene *s, int32_t node, float size)
         mesh.deform_size = size * random_in(r, 0.02f, 0.08f);
         mesh.deform_rate = random_in(r, 0.05f, 0.4f);
     }
-    mesh_item(s, node, mat_leaf(s), scene_mesh(s, &mesh), rows_move(v3(0, 0, pot * 1.5f)), 1);
+    const int32_t index = scene_mesh(s, &mesh);
+    mesh_item(s, node, mat_leaf(s), index, rows_move(v3(0, 0, pot * 1.5f)), 1);
 }
 
 void obj_cabinet(struct scene *s, int32_t node, float size)
@@ -196,7 +202,8 @@ void obj_cabinet(struct scene *s, int32_t node, float size)
     }
     const int32_t top = scene_place(s, node, v3(random_in(r, -0.5f, 0.5f) * w, 0, 2 * h), 0);
     static object_fn *const things[] = {obj_vase, obj_plant, obj_books, obj_screen};
-    things[random_int(r, 0, 3)](s, top, size * random_in(r, 0.3f, 0.5f));
+    const int which = random_int(r, 0, 3);
+    things[which](s, top, size * random_in(r, 0.3f, 0.5f));
 }
 
 void obj_screen(struct scene *s, int32_t node, float size)
@@ -211,10 +218,12 @@ void obj_screen(struct scene *s, int32_t node, float size)
     const uint32_t kind = shows[random_int(r, 0, 2)];
     const float repeat = kind == SCENE_TEX_TEXT ? 1.f / (size * random_in(r, 0.02f, 0.06f))
                                                 : random_in(r, 2, 6) / size;
-    const uint32_t m =
-        mat_glow(s, mul(hsv(random_unit(r), 0.3f, 1), random_in(r, 0.6f, 2.5f)), kind, repeat);
-    if (random_chance(r, 0.5f)) // what it shows moves; the glass does not
-        material(s, m)->scroll[random_int(r, 0, 1)] = natural_speed(s);
+    const float gain = random_in(r, 0.6f, 2.5f);
+    const uint32_t m = mat_glow(s, mul(hsv(random_unit(r), 0.3f, 1), gain), kind, repeat);
+    if (random_chance(r, 0.5f)) { // what it shows moves; the glass does not
+        const int along = random_int(r, 0, 1);
+        material(s, m)->scroll[along] = natural_speed(s);
+    }
     quad(s, node, m, upright(v3(0, -size * 0.0215f, h * 1.35f)), w * 0.95f, h * 0.93f);
 }
 

@@ -7,16 +7,17 @@ void obj_building(struct scene *s, int32_t node, float size)
     const float w = size * random_in(r, 0.3f, 0.5f), d = size * random_in(r, 0.3f, 0.45f);
     const float h = size * random_log(r, 0.35f, 1.1f);
     const bool night = s->sky.zenith.z < 0.1f;
+    const float repeat = 1.f / random_in(r, 2.2f, 3.6f);
     const uint32_t m = mat_texture(s, SCENE_TEX_FACADE,
                                    random_chance(r, 0.6f) ? pale_colour(s) : palette_colour(s),
-                                   v3(0.06f, 0.07f, 0.08f), 1.f / random_in(r, 2.2f, 3.6f), 0.8f);
+                                   v3(0.06f, 0.07f, 0.08f), repeat, 0.8f);
     if (!s->failed) {
         struct scene_material *f = &s->materials[m];
         f->detail[0] = random_in(r, 0, 0.15f);
         f->detail[1] = random_log(r, 0.3f, 2);
         if (night) {
-            const struct vec3 glow =
-                mul(hsv(random_in(r, 0.08f, 0.14f), 0.4f, 1), random_in(r, 0.5f, 1.6f));
+            const float gain = random_in(r, 0.5f, 1.6f);
+            const struct vec3 glow = mul(hsv(random_in(r, 0.08f, 0.14f), 0.4f, 1), gain);
             f->emission[0] = glow.x;
             f->emission[1] = glow.y;
             f->emission[2] = glow.z;
@@ -47,10 +48,12 @@ void obj_house(struct scene *s, int32_t node, float size)
     const float w = size * random_in(r, 0.35f, 0.5f), d = size * random_in(r, 0.28f, 0.4f),
                 h = size * random_in(r, 0.2f, 0.3f);
     const uint32_t wall = random_chance(r, 0.5f) ? mat_bricks(s) : mat_plaster(s);
-    const uint32_t roof = mat_texture(
-        s, SCENE_TEX_BRICKS,
-        hsv(random_in(r, 0, 0.08f), random_in(r, 0.1f, 0.6f), random_in(r, 0.08f, 0.3f)),
-        v3(0.03f, 0.03f, 0.03f), random_in(r, 3, 6), 0.8f);
+    const float repeat = random_in(r, 3, 6);
+    const float value = random_in(r, 0.08f, 0.3f);
+    const float saturation = random_in(r, 0.1f, 0.6f);
+    const uint32_t roof =
+        mat_texture(s, SCENE_TEX_BRICKS, hsv(random_in(r, 0, 0.08f), saturation, value),
+                    v3(0.03f, 0.03f, 0.03f), repeat, 0.8f);
     box(s, node, wall, v3(0, 0, h), v3(w, d, h));
     // A prism as a mesh: two slopes and two gables.
     struct mesh mesh = {0};
@@ -92,14 +95,19 @@ void obj_house(struct scene *s, int32_t node, float size)
 void obj_car(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
-    const uint32_t paint = mat_plain(s, random_chance(r, 0.6f) ? palette_colour(s) : pale_colour(s),
-                                     random_log(r, 0.05f, 0.2f));
+    const float roughness = random_log(r, 0.05f, 0.2f);
+    const uint32_t paint =
+        mat_plain(s, random_chance(r, 0.6f) ? palette_colour(s) : pale_colour(s), roughness);
     const uint32_t glass = mat_plain(s, v3(0.02f, 0.025f, 0.03f), 0.03f);
     const uint32_t rubber = mat_plain(s, v3(0.02f, 0.02f, 0.02f), 0.8f),
                    chrome = mat_metal(s, v3(0.8f, 0.8f, 0.8f), 0.15f);
     const float l = size * 0.5f, w = size * 0.2f, wheel = size * 0.078f, h = size * 0.075f;
-    const float drive =
-        random_chance(r, 0.75f) ? natural_speed(s) * random_log(r, 1, 4) * random_sign(r) : 0;
+    float drive = 0;
+    if (random_chance(r, 0.75f)) {
+        drive = natural_speed(s);
+        drive *= random_log(r, 1, 4);
+        drive *= random_sign(r);
+    }
     if (!s->failed) {
         const struct rows *b = &s->nodes[node].base;
         s->nodes[node].velocity = mul(v3(b->m[0][0], b->m[1][0], b->m[2][0]), drive);
@@ -164,8 +172,9 @@ void obj_street_lamp(struct scene *s, int32_t node, float size)
     bar(s, node, m, v3(0, 0, size), v3(arm, 0, size * 1.02f), size * 0.008f, 1);
     const bool night = s->sky.zenith.z < 0.1f;
     if (night) {
+        const float gain = random_in(r, 60, 180);
         glow_ball(s, node, v3(arm, 0, size), size * 0.03f,
-                  mul(hsv(random_in(r, 0.06f, 0.13f), 0.5f, 1), random_in(r, 60, 180)));
+                  mul(hsv(random_in(r, 0.06f, 0.13f), 0.5f, 1), gain));
         if (!s->failed && random_chance(r, 0.2f))
             s->lamps[s->lamp_count - 1].flicker = random_in(r, 0.2f, 0.9f);
     } else {
@@ -182,11 +191,15 @@ void obj_sign(struct scene *s, int32_t node, float size)
                 z = size * random_in(r, 0.6f, 1);
     const float letter = fmaxf(2 * h / (float)random_int(r, 2, 8), 0.8f * s->pixel);
     const bool night = s->sky.zenith.z < 0.1f;
-    const uint32_t face =
-        night ? mat_glow(s,
-                         mul(hsv(random_unit(r), random_in(r, 0.5f, 0.95f), 1), random_in(r, 2, 9)),
-                         SCENE_TEX_TEXT, 1.f / letter)
-              : mat_text(s, letter);
+    uint32_t face;
+    if (night) {
+        const float gain = random_in(r, 2, 9);
+        const float saturation = random_in(r, 0.5f, 0.95f);
+        const struct vec3 light = mul(hsv(random_unit(r), saturation, 1), gain);
+        face = mat_glow(s, light, SCENE_TEX_TEXT, 1.f / letter);
+    } else {
+        face = mat_text(s, letter);
+    }
     bar(s, node, pole, v3(0, 0, 0), v3(0, 0, z), size * 0.02f, 1);
     box(s, node, pole, v3(0, 0.002f * size, z), v3(w * 1.03f, size * 0.01f, h * 1.05f))->occludes =
         false;
@@ -200,9 +213,8 @@ void obj_person(struct scene *s, int32_t node, float size)
     const uint32_t skin =
         mat_plain(s, mul(v3(0.62f, 0.42f, 0.32f), random_in(r, 0.35f, 1.15f)), 0.6f);
     const uint32_t shirt = random_chance(r, 0.3f)
-                               ? mat_texture(s, SCENE_TEX_STRIPES, palette_colour(s),
-                                             palette_colour(s), random_in(r, 8, 20), 0.9f)
-                               : mat_plain(s, palette_colour(s), 0.9f);
+                               ? mat_motif(s, SCENE_TEX_STRIPES, random_in(r, 8, 20), 0.9f)
+                               : mat_paint(s, 0.9f);
     const uint32_t legs = mat_plain(s, dark_colour(s), 0.9f),
                    hair = mat_plain(s, dark_colour(s), 0.6f);
     const float step = random_chance(r, 0.7f) ? random_in(r, 0.12f, 0.4f) : 0, h = size;
@@ -276,8 +288,9 @@ void obj_mesh_fence(struct scene *s, int32_t node, float size)
     const uint32_t post = mat_metal(s, v3(0.5f, 0.52f, 0.52f), 0.5f);
     const float h = size * random_in(r, 0.3f, 0.5f),
                 pitch = fmaxf(size * 0.02f, s->pixel * random_log(r, 1.2f, 8));
+    const float threshold = random_in(r, 0.08f, 0.25f);
     const uint32_t m = mat_cut(s, random_chance(r, 0.7f) ? SCENE_CUT_MESH : SCENE_CUT_SLATS,
-                               v3(0.35f, 0.36f, 0.36f), 1.f / pitch, random_in(r, 0.08f, 0.25f));
+                               v3(0.35f, 0.36f, 0.36f), 1.f / pitch, threshold);
     quad(s, node, m, rows_mul(rows_move(v3(0, 0, h / 2)), rows_turn(v3(1, 0, 0), PI_F / 2)), size,
          h / 2);
     for (int i = -2; i <= 2; i++)
@@ -299,8 +312,10 @@ void obj_flag(struct scene *s, int32_t node, float size)
     mesh.deform_reach = w;
     static const uint32_t kinds[] = {SCENE_TEX_STRIPES, SCENE_TEX_CHECKER, SCENE_TEX_PLAID,
                                      SCENE_TEX_TEXT, SCENE_TEX_DOTS};
-    const uint32_t m = mat_texture(s, kinds[random_int(r, 0, 4)], palette_colour(s),
-                                   palette_colour(s), random_in(r, 3, 9) / h, 0.9f);
+    const float repeat = random_in(r, 3, 9) / h;
+    const struct vec3 b = palette_colour(s);
+    const struct vec3 a = palette_colour(s);
+    const uint32_t m = mat_texture(s, kinds[random_int(r, 0, 4)], a, b, repeat, 0.9f);
     material(s, m)->kind[2] |= SCENE_MATERIAL_THIN;
     struct item *cloth = mesh_item(
         s, node, m, scene_mesh(s, &mesh),

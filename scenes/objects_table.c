@@ -60,9 +60,10 @@ void obj_bottle(struct scene *s, int32_t node, float size)
                                 {w * 0.28f, 0.96f},
                                 {w * 0.33f, 0.98f},
                                 {0, 1}};
-    const uint32_t m =
-        mat_plain(s, hsv(random_unit(r), random_in(r, 0.2f, 0.8f), random_in(r, 0.02f, 0.3f)),
-                  random_in(r, 0.03f, 0.15f));
+    const float roughness = random_in(r, 0.03f, 0.15f);
+    const float value = random_in(r, 0.02f, 0.3f);
+    const float saturation = random_in(r, 0.2f, 0.8f);
+    const uint32_t m = mat_plain(s, hsv(random_unit(r), saturation, value), roughness);
     turned(s, node, points, 9, size, m);
     if (random_chance(r, 0.7f)) {
         struct item *label =
@@ -84,11 +85,13 @@ void obj_bowl(struct scene *s, int32_t node, float size)
         const float q = size * 0.13f;
         for (int i = 0; i < n; i++) {
             const float a = 2 * PI_F * (float)i / (float)n;
-            const struct vec3 c = hsv(random_in(r, -0.03f, 0.28f), random_in(r, 0.6f, 0.9f),
-                                      random_in(r, 0.25f, 0.7f));
+            const float value = random_in(r, 0.25f, 0.7f);
+            const float saturation = random_in(r, 0.6f, 0.9f);
+            const struct vec3 c = hsv(random_in(r, -0.03f, 0.28f), saturation, value);
+            const float radius = q * random_in(r, 0.85f, 1.1f);
             ball(s, node, mat_plain(s, c, random_in(r, 0.2f, 0.6f)),
                  v3(size * 0.2f * cosf(a), size * 0.2f * sinf(a), size * h * 0.6f + q * 0.8f),
-                 q * random_in(r, 0.85f, 1.1f));
+                 radius);
         }
     }
 }
@@ -115,8 +118,9 @@ void obj_package(struct scene *s, int32_t node, float size)
     struct random *r = &s->rng;
     const uint32_t m =
         random_chance(r, 0.5f) ? mat_text(s, size * random_log(r, 0.04f, 0.16f)) : mat_any(s);
-    const struct vec3 half = v3(size * random_in(r, 0.15f, 0.4f), size * random_in(r, 0.12f, 0.3f),
-                                size * random_in(r, 0.12f, 0.5f));
+    const float z = size * random_in(r, 0.12f, 0.5f);
+    const float y = size * random_in(r, 0.12f, 0.3f);
+    const struct vec3 half = v3(size * random_in(r, 0.15f, 0.4f), y, z);
     box(s, node, m, v3(0, 0, half.z), half);
     if (random_chance(r, 0.35f)) { // a ribbon
         const uint32_t band = mat_plain(s, palette_colour(s), 0.3f);
@@ -143,25 +147,28 @@ void obj_knot(struct scene *s, int32_t node, float size)
         s->failed = true;
     const int32_t turning = scene_node(s, node, rows_move(v3(0, 0, size * 0.3f + thick)));
     if (random_chance(r, 0.4f) && !s->failed) {
-        s->nodes[turning].spin = random_sign(r) * random_log(r, 0.01f, 0.15f);
+        const float sign = random_sign(r);
+        s->nodes[turning].spin = sign * random_log(r, 0.01f, 0.15f);
         s->nodes[turning].axis = random_chance(r, 0.5f) ? v3(0, 0, 1) : random_direction(r);
     }
     const struct rows stand = rows_turn(v3(1, 0, 0), random_chance(r, 0.6f) ? PI_F / 2 : 0);
-    mesh_item(s, turning, mat_any(s), scene_mesh(s, &mesh), stand, 1);
+    const int32_t index = scene_mesh(s, &mesh);
+    mesh_item(s, turning, mat_any(s), index, stand, 1);
 }
 
 void obj_blob(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
     struct mesh mesh = {0};
-    if (!mesh_rock(&mesh, random_bits(r), random_in(r, 0.f, 0.25f), 2))
+    const float rough = random_in(r, 0.f, 0.25f);
+    if (!mesh_rock(&mesh, random_bits(r), rough, 2))
         s->failed = true;
     mesh.deform = DEFORM_BLOB;
     mesh.deform_size = random_in(r, 0.08f, 0.25f);
     mesh.deform_rate = random_log(r, 0.04f, 0.4f);
     mesh.deform_reach = 1;
-    mesh_item(s, node, mat_any(s), scene_mesh(s, &mesh), rows_move(v3(0, 0, size * 0.42f)),
-              size * 0.4f);
+    const int32_t index = scene_mesh(s, &mesh);
+    mesh_item(s, node, mat_any(s), index, rows_move(v3(0, 0, size * 0.42f)), size * 0.4f);
 }
 
 void obj_candle(struct scene *s, int32_t node, float size)
@@ -212,5 +219,6 @@ void obj_user_mesh(struct scene *s, int32_t node, float size)
         s->failed = true;
         return;
     }
-    mesh_item(s, node, mat_any(s), scene_mesh(s, &mesh), rows_identity(), size);
+    const int32_t index = scene_mesh(s, &mesh);
+    mesh_item(s, node, mat_any(s), index, rows_identity(), size);
 }

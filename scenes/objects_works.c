@@ -26,9 +26,9 @@ void obj_barrel(struct scene *s, int32_t node, float size)
 {
     struct random *r = &s->rng;
     const float w = size * 0.28f, h = size * 0.8f;
-    const uint32_t m = random_chance(r, 0.5f)
-                           ? mat_metal(s, palette_colour(s), random_in(r, 0.2f, 0.5f))
-                           : mat_plain(s, palette_colour(s), random_in(r, 0.15f, 0.5f));
+    const bool bare = random_chance(r, 0.5f);
+    const float roughness = random_in(r, bare ? 0.2f : 0.15f, 0.5f);
+    const uint32_t m = bare ? mat_metal(s, palette_colour(s), roughness) : mat_paint(s, roughness);
     bar(s, node, m, v3(0, 0, 0), v3(0, 0, h), w, 1)->occludes = true;
     for (int i = 0; i < 4; i++) {
         const float z = h * (0.02f + 0.32f * (float)i);
@@ -101,8 +101,8 @@ void obj_fan(struct scene *s, int32_t node, float size)
     const int32_t turning = scene_node(s, node, rows_move(v3(0, 0, z)));
     if (!s->failed) {
         s->nodes[turning].axis = v3(0, 1, 0);
-        s->nodes[turning].spin =
-            random_sign(r) * clampf(natural_speed(s) / length * 2, 0.01f, 0.6f);
+        const float sign = random_sign(r);
+        s->nodes[turning].spin = sign * clampf(natural_speed(s) / length * 2, 0.01f, 0.6f);
     }
     ball(s, turning, hub, v3(0, 0, 0), size * 0.05f);
     for (int i = 0; i < blades; i++) {
@@ -163,11 +163,12 @@ void particles(struct scene *s, struct vec3 centre, float extent, int count)
     const float size =
         kind == 2 ? extent * random_in(r, 0.04f, 0.15f) : s->pixel * random_log(r, 0.4f, 2.5f);
     const float speed = natural_speed(s) * (kind == 0 ? 5.f : 1.2f);
-    const struct vec3 wind = mul(v3(random_in(r, -1, 1), random_in(r, -1, 1), 0), 0.4f);
+    const float across = random_in(r, -1, 1);
+    const struct vec3 wind = mul(v3(random_in(r, -1, 1), across, 0), 0.4f);
     for (int i = 0; i < count; i++) {
-        const struct vec3 p =
-            add(centre,
-                mul(v3(random_in(r, -1, 1), random_in(r, -1, 1), random_in(r, -0.2f, 1)), extent));
+        const float z = random_in(r, -0.2f, 1);
+        const float y = random_in(r, -1, 1);
+        const struct vec3 p = add(centre, mul(v3(random_in(r, -1, 1), y, z), extent));
         const int32_t node =
             scene_node(s, -1, rows_move(add(p, v3(0, 0, kind == 3 ? 0 : extent * 0.5f))));
         const struct vec3 d = add(v3(0, 0,

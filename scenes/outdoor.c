@@ -25,10 +25,12 @@ static void foreground(struct scene *s, float yaw, float probability)
         v3(-d * cosf(yaw) - side * sinf(yaw), -d * sinf(yaw) + side * cosf(yaw), 0);
     const int32_t node = scene_place(s, -1, p, yaw - PI_F / 2);
     if (!s->failed && random_chance(r, 0.5f)) {
-        const float speed = natural_speed(s) * 2 * random_sign(r);
+        float speed = natural_speed(s) * 2;
+        speed *= random_sign(r);
         s->nodes[node].velocity = v3(-sinf(yaw) * speed, cosf(yaw) * speed, 0);
     }
-    things[random_int(r, 0, COUNT(things) - 1)](s, node, random_in(r, 1.4f, 2.2f));
+    const int which = random_int(r, 0, COUNT(things) - 1);
+    things[which](s, node, random_in(r, 1.4f, 2.2f));
 }
 
 static void street_parts(struct scene *s, int32_t world, float half)
@@ -67,25 +69,24 @@ static void street_parts(struct scene *s, int32_t world, float half)
             const float turn = k == 4 || k == 7 ? (random_chance(r, 0.5f) ? 0 : PI_F)
                                : side > 0       ? 0
                                                 : PI_F;
-            const int32_t node = scene_place(
-                s, world,
-                v3(random_in(r, -8, 26), (float)side * (half + random_in(r, 0.6f, 3.4f)), 0.12f),
-                k == 0 ? -(float)side * PI_F / 2 : turn);
+            const float y = (float)side * (half + random_in(r, 0.6f, 3.4f));
+            const int32_t node = scene_place(s, world, v3(random_in(r, -8, 26), y, 0.12f),
+                                             k == 0 ? -(float)side * PI_F / 2 : turn);
             furniture[k](s, node, sizes[k] * random_in(r, 0.85f, 1.15f));
         }
     }
     for (int i = random_int(r, 1, 4); i > 0; i--) {
         const float side = random_sign(r);
-        const int32_t node = scene_place(
-            s, world, v3(random_in(r, -4, 22), side * half * random_in(r, 0.35f, 0.6f), 0),
-            side > 0 ? PI_F : 0);
+        const float y = side * half * random_in(r, 0.35f, 0.6f);
+        const int32_t node =
+            scene_place(s, world, v3(random_in(r, -4, 22), y, 0), side > 0 ? PI_F : 0);
         obj_car(s, node, random_in(r, 3.8f, 4.8f));
     }
-    if (random_chance(r, 0.4f))
-        obj_wires(s,
-                  scene_place(s, world, v3(random_in(r, 0, 14), 0, 0),
-                              random_chance(r, 0.5f) ? 0.2f : 1.4f),
-                  random_in(r, 9, 14));
+    if (random_chance(r, 0.4f)) {
+        const float width = random_in(r, 9, 14);
+        const float yaw = random_chance(r, 0.5f) ? 0.2f : 1.4f;
+        obj_wires(s, scene_place(s, world, v3(random_in(r, 0, 14), 0, 0), yaw), width);
+    }
 }
 
 /** Along the road, across it from the other side, or up at the houses. */
@@ -111,8 +112,10 @@ void street(struct scene *s)
 {
     struct random *r = &s->rng;
     const float yaw = random_in(r, 0, 2 * PI_F);
-    look_weather(s, random_weather(s), random_in(r, 0, 2 * PI_F));
-    look_lens(s, random_log(r, 9, 20), random_log(r, 0.35f, 0.95f));
+    const float sun_turn = random_in(r, 0, 2 * PI_F);
+    look_weather(s, random_weather(s), sun_turn);
+    const float fov = random_log(r, 0.35f, 0.95f);
+    look_lens(s, random_log(r, 9, 20), fov);
     const float half = random_in(r, 3, 5);
     ground(s, mat_grass(s), 500);
     s->nodes[0].base.m[2][3] = -0.05f;
@@ -130,7 +133,8 @@ void night_street(struct scene *s)
     struct random *r = &s->rng;
     const float yaw = random_in(r, 0, 2 * PI_F);
     look_weather(s, WEATHER_NIGHT, random_in(r, 0, 6));
-    look_lens(s, random_log(r, 8, 14), random_log(r, 0.45f, 0.9f));
+    const float fov = random_log(r, 0.45f, 0.9f);
+    look_lens(s, random_log(r, 8, 14), fov);
     const float half = random_in(r, 3, 4.5f);
     ground(s, mat_plain(s, v3(0.03f, 0.03f, 0.03f), 0.8f), 500);
     s->nodes[0].base.m[2][3] = -0.05f;
@@ -148,12 +152,14 @@ void night_street(struct scene *s)
     }
     for (int i = random_int(r, 2, 6); i > 0; i--) { // neon
         const float side = random_sign(r), x = random_in(r, -2, 18), z = random_in(r, 2.4f, 5);
-        const struct vec3 light =
-            mul(hsv(random_unit(r), random_in(r, 0.7f, 1), 1), random_in(r, 4, 14));
+        const float gain = random_in(r, 4, 14);
+        const float saturation = random_in(r, 0.7f, 1);
+        const struct vec3 light = mul(hsv(random_unit(r), saturation, 1), gain);
         const struct rows local =
             rows_mul(rows_move(v3(x, side * (half + 3.9f), z)), rows_turn(v3(1, 0, 0), PI_F / 2));
         if (random_chance(r, 0.5f)) {
-            glow_quad(s, world, local, random_in(r, 0.3f, 1.2f), random_in(r, 0.05f, 0.4f), light);
+            const float half_y = random_in(r, 0.05f, 0.4f);
+            glow_quad(s, world, local, random_in(r, 0.3f, 1.2f), half_y, light);
         } else {
             const float w = random_in(r, 0.6f, 1.8f), h = random_in(r, 0.25f, 0.7f);
             struct item *item =
@@ -183,8 +189,8 @@ static void scatter(struct scene *s, object_fn *const *things, const float *size
                                  d * sinf(a) - s->distance * 0.6f * sinf(yaw), 0);
         const float z = height > 0 ? terrain_height(terrain, p.x, p.y, height, flat) : 0;
         const int k = random_int(r, 0, thing_count - 1);
-        things[k](s, scene_place(s, -1, v3(p.x, p.y, z - 0.03f), random_in(r, 0, 6)),
-                  sizes[k] * random_in(r, 0.7f, 1.35f));
+        const float size = sizes[k] * random_in(r, 0.7f, 1.35f);
+        things[k](s, scene_place(s, -1, v3(p.x, p.y, z - 0.03f), random_in(r, 0, 6)), size);
     }
 }
 
@@ -192,8 +198,10 @@ void garden(struct scene *s)
 {
     struct random *r = &s->rng;
     const float yaw = random_in(r, 0, 2 * PI_F);
-    look_weather(s, random_weather(s), random_in(r, 0, 2 * PI_F));
-    look_lens(s, random_log(r, 3.5f, 9), random_log(r, 0.4f, 0.9f));
+    const float sun_turn = random_in(r, 0, 2 * PI_F);
+    look_weather(s, random_weather(s), sun_turn);
+    const float fov = random_log(r, 0.4f, 0.9f);
+    look_lens(s, random_log(r, 3.5f, 9), fov);
     const uint32_t terrain = random_bits(r);
     const float height = random_in(r, 0.5f, 4), flat = 6;
     struct mesh mesh = {0};
@@ -201,7 +209,8 @@ void garden(struct scene *s)
         (s->simple && !mesh_facet(&mesh)))
         s->failed = true;
     const int32_t land = scene_place(s, -1, v3(0, 0, 0), 0);
-    mesh_item(s, land, mat_grass(s), scene_mesh(s, &mesh), rows_identity(), 1);
+    const int32_t index = scene_mesh(s, &mesh);
+    mesh_item(s, land, mat_grass(s), index, rows_identity(), 1);
     static object_fn *const back[] = {obj_tree, obj_conifer, obj_tree,
                                       obj_bush, obj_house,   obj_tree};
     static const float back_sizes[] = {6, 8, 5, 2.2f, 9, 7};
@@ -215,11 +224,12 @@ void garden(struct scene *s)
     scatter(s, near, near_sizes, COUNT(near), random_int(r, 8, 15), s->distance * 0.35f,
             s->distance * 1.7f, 0.55f, yaw, terrain, height, flat);
     if (random_chance(r, 0.35f)) { // a pond
-        const int32_t node =
-            scene_place(s, -1, v3(random_in(r, -0.5f, 0.5f), random_in(r, -0.5f, 0.5f), 0.06f), 0);
-        scene_item(s, node, SCENE_SHAPE_DISC, mat_water(s), rows_identity(),
-                   v3(random_in(r, 1, 2.5f), random_in(r, 1, 2.5f), 1))
-            ->map = SCENE_MAP_XY;
+        const float y = random_in(r, -0.5f, 0.5f);
+        const int32_t node = scene_place(s, -1, v3(random_in(r, -0.5f, 0.5f), y, 0.06f), 0);
+        const float wide = random_in(r, 1, 2.5f);
+        const struct vec3 half = v3(random_in(r, 1, 2.5f), wide, 1);
+        scene_item(s, node, SCENE_SHAPE_DISC, mat_water(s), rows_identity(), half)->map =
+            SCENE_MAP_XY;
     }
     if (random_chance(r, 0.3f)) { // a path of slabs
         const uint32_t slab = mat_stone(s);
@@ -229,16 +239,17 @@ void garden(struct scene *s)
             const int32_t node = scene_place(
                 s, -1, v3(p.x, p.y, terrain_height(terrain, p.x, p.y, height, flat) + 0.01f),
                 random_in(r, 0, 6));
-            box(s, node, slab, v3(0, 0, 0),
-                v3(random_in(r, 0.2f, 0.32f), random_in(r, 0.18f, 0.28f), 0.04f))
-                ->occludes = false;
+            const float wide = random_in(r, 0.18f, 0.28f);
+            const struct vec3 half = v3(random_in(r, 0.2f, 0.32f), wide, 0.04f);
+            box(s, node, slab, v3(0, 0, 0), half)->occludes = false;
         }
     }
     foreground(s, yaw, 0.3f);
     if (random_chance(r, 0.15f))
         particles(s, v3(0, 0, 1), s->distance * 0.6f, random_int(r, 30, 120));
-    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 0.4f, 1.1f)),
-                                  yaw + random_in(r, -0.2f, 0.2f), random_log(r, 0.05f, 0.4f));
+    const float pitch = random_log(r, 0.05f, 0.4f);
+    const float shot_yaw = yaw + random_in(r, -0.2f, 0.2f);
+    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 0.4f, 1.1f)), shot_yaw, pitch);
     const float floor_z = terrain_height(terrain, shot->eye.x, shot->eye.y, height, flat);
     shot->eye.z = fmaxf(shot->eye.z, floor_z + random_in(r, 0.4f, 1.6f));
     camera_move(s, shot);
@@ -249,8 +260,10 @@ void landscape(struct scene *s)
 {
     struct random *r = &s->rng;
     const float yaw = random_in(r, 0, 2 * PI_F);
-    look_weather(s, random_weather(s), yaw + random_in(r, -1.6f, 1.6f));
-    look_lens(s, random_log(r, 14, 32), random_log(r, 0.4f, 0.9f));
+    const float sun_turn = yaw + random_in(r, -1.6f, 1.6f);
+    look_weather(s, random_weather(s), sun_turn);
+    const float fov = random_log(r, 0.4f, 0.9f);
+    look_lens(s, random_log(r, 14, 32), fov);
     s->sky.fog_density = random_log(r, 0.0006f, 0.004f);
     const uint32_t terrain = random_bits(r);
     const float height = random_log(r, 10, 60), flat = random_in(r, 10, 22);
@@ -276,7 +289,8 @@ void landscape(struct scene *s)
     mesh_item(s, land, m, scene_mesh(s, &mesh), rows_identity(), 1);
     const float level = random_in(r, -0.03f, 0.02f) * height;
     if (random_chance(r, 0.55f)) {
-        quad(s, scene_place(s, -1, v3(0, 0, level), 0), mat_water(s), rows_identity(), 420, 420);
+        const uint32_t material = mat_water(s);
+        quad(s, scene_place(s, -1, v3(0, 0, level), 0), material, rows_identity(), 420, 420);
     }
     static object_fn *const things[] = {obj_conifer, obj_tree, obj_rock,
                                         obj_conifer, obj_bush, obj_house};
@@ -284,7 +298,8 @@ void landscape(struct scene *s)
     scatter(s, things, sizes, COUNT(things), random_int(r, 8, 20), s->distance * 0.4f,
             s->distance * 4, 0.6f, yaw, terrain, height, flat);
     foreground(s, yaw, 0.15f);
-    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 1, 4)), yaw, random_in(r, 0.02f, 0.22f));
+    const float pitch = random_in(r, 0.02f, 0.22f);
+    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 1, 4)), yaw, pitch);
     const float floor_z =
         fmaxf(terrain_height(terrain, shot->eye.x, shot->eye.y, height, flat), level);
     shot->eye.z = fmaxf(shot->eye.z, floor_z + random_in(r, 1.2f, 5));
@@ -296,19 +311,23 @@ void yard(struct scene *s)
 {
     struct random *r = &s->rng;
     const float yaw = random_in(r, 0, 2 * PI_F);
-    look_weather(s, random_weather(s), random_in(r, 0, 2 * PI_F));
-    look_lens(s, random_log(r, 5, 11), random_log(r, 0.4f, 0.9f));
-    const uint32_t floor_m =
-        random_chance(r, 0.5f)
-            ? mat_stone(s)
-            : mat_texture(s, SCENE_TEX_TILES, v3(0.3f, 0.29f, 0.27f), v3(0.1f, 0.1f, 0.1f),
-                          random_in(r, 0.3f, 1), random_in(r, 0.3f, 0.9f));
+    const float sun_turn = random_in(r, 0, 2 * PI_F);
+    look_weather(s, random_weather(s), sun_turn);
+    const float fov = random_log(r, 0.4f, 0.9f);
+    look_lens(s, random_log(r, 5, 11), fov);
+    uint32_t floor_m;
+    if (random_chance(r, 0.5f)) {
+        floor_m = mat_stone(s);
+    } else {
+        const float roughness = random_in(r, 0.3f, 0.9f);
+        floor_m = mat_texture(s, SCENE_TEX_TILES, v3(0.3f, 0.29f, 0.27f), v3(0.1f, 0.1f, 0.1f),
+                              random_in(r, 0.3f, 1), roughness);
+    }
     ground(s, floor_m, 300);
     const int32_t world = scene_place(s, -1, v3(0, 0, 0), yaw);
     const uint32_t wall = random_chance(r, 0.5f)
                               ? mat_bricks(s)
-                              : mat_texture(s, SCENE_TEX_STRIPES, palette_colour(s),
-                                            palette_colour(s), random_in(r, 2, 8), 0.5f);
+                              : mat_motif(s, SCENE_TEX_STRIPES, random_in(r, 2, 8), 0.5f);
     const float far = s->distance * random_in(r, 0.5f, 0.9f), high = random_in(r, 2.5f, 6);
     box(s, world, wall, v3(far + 0.3f, 0, high), v3(0.3f, random_in(r, 5, 20), high));
     if (random_chance(r, 0.5f))
@@ -319,17 +338,19 @@ void yard(struct scene *s)
     static const float sizes[] = {1.1f, 1.1f, 2, 2.2f, 1.8f, 2, 2.6f, 1.2f, 1.5f, 4, 1.75f, 2, 4};
     for (int i = random_int(r, 6, 11); i > 0; i--) {
         const int k = random_int(r, 0, COUNT(things) - 1);
-        const int32_t node = scene_place(
-            s, world,
-            v3(random_in(r, -0.35f, 0.85f) * far, random_in(r, -0.5f, 0.5f) * s->distance, 0),
-            random_chance(r, 0.6f) ? (float)random_int(r, 0, 3) * PI_F / 2 : random_in(r, 0, 6));
+        const float node_yaw =
+            random_chance(r, 0.6f) ? (float)random_int(r, 0, 3) * PI_F / 2 : random_in(r, 0, 6);
+        const float y = random_in(r, -0.5f, 0.5f) * s->distance;
+        const int32_t node =
+            scene_place(s, world, v3(random_in(r, -0.35f, 0.85f) * far, y, 0), node_yaw);
         things[k](s, node, sizes[k] * random_in(r, 0.8f, 1.2f));
     }
     foreground(s, yaw, 0.25f);
     if (random_chance(r, 0.25f))
         particles(s, v3(0, 0, 1), s->distance * 0.5f, random_int(r, 20, 120));
-    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 0.6f, 1.6f)),
-                                  yaw + random_in(r, -0.4f, 0.4f), random_log(r, 0.04f, 0.4f));
+    const float pitch = random_log(r, 0.04f, 0.4f);
+    const float shot_yaw = yaw + random_in(r, -0.4f, 0.4f);
+    struct shot *shot = look_shot(s, v3(0, 0, random_in(r, 0.6f, 1.6f)), shot_yaw, pitch);
     shot->eye.z = fmaxf(shot->eye.z, 0.6f);
     camera_move(s, shot);
     look_expose(s, random_in(r, 0.14f, 0.24f));
@@ -338,8 +359,10 @@ void yard(struct scene *s)
 void floating(struct scene *s)
 {
     struct random *r = &s->rng;
-    look_weather(s, random_weather(s), random_in(r, 0, 2 * PI_F));
-    look_lens(s, random_in(r, 3, 6), random_in(r, 0.5f, 0.9f));
+    const float sun_turn = random_in(r, 0, 2 * PI_F);
+    look_weather(s, random_weather(s), sun_turn);
+    const float fov = random_in(r, 0.5f, 0.9f);
+    look_lens(s, random_in(r, 3, 6), fov);
     const float yaw = random_in(r, 0, 2 * PI_F);
     if (random_chance(r, 0.6f))
         ground(s, random_chance(r, 0.4f) ? mat_water(s) : mat_any(s), 60);
@@ -347,20 +370,26 @@ void floating(struct scene *s)
     static object_fn *const things[] = {obj_ball, obj_knot, obj_blob,  obj_toy,     obj_vase,
                                         obj_rock, obj_fan,  obj_crate, obj_package, obj_ball};
     for (int i = random_int(r, 5, 14); i > 0; i--) {
-        const struct vec3 p =
-            v3(random_in(r, -1.8f, 1.8f), random_in(r, -1.8f, 1.8f), random_in(r, 0.1f, 1.9f));
+        const float z = random_in(r, 0.1f, 1.9f);
+        const float y = random_in(r, -1.8f, 1.8f);
+        const struct vec3 p = v3(random_in(r, -1.8f, 1.8f), y, z);
         const int32_t mover = scene_node(s, -1, rows_move(p));
         if (!s->failed) {
             struct node *n = &s->nodes[mover];
-            n->sway = mul(random_direction(r), random_in(r, 0, 0.5f));
+            const float gain = random_in(r, 0, 0.5f);
+            n->sway = mul(random_direction(r), gain);
             n->sway_rate = clampf(natural_speed(s) / 0.3f, 0.01f, 0.4f);
             n->phase = random_in(r, 0, 6);
             n->axis = random_direction(r);
-            n->spin = random_chance(r, 0.7f) ? random_sign(r) * random_log(r, 0.005f, 0.12f) : 0;
+            if (random_chance(r, 0.7f)) {
+                const float sign = random_sign(r);
+                n->spin = sign * random_log(r, 0.005f, 0.12f);
+            }
         }
-        const int32_t node =
-            scene_node(s, mover, rows_turn(random_direction(r), random_in(r, 0, 6)));
-        things[random_int(r, 0, COUNT(things) - 1)](s, node, random_in(r, 0.5f, 1.3f));
+        const float angle = random_in(r, 0, 6);
+        const int32_t node = scene_node(s, mover, rows_turn(random_direction(r), angle));
+        const int which = random_int(r, 0, COUNT(things) - 1);
+        things[which](s, node, random_in(r, 0.5f, 1.3f));
     }
     struct shot *shot = look_shot(s, v3(0, 0, 0.9f), yaw, random_in(r, -0.05f, 0.4f));
     shot->eye.z = fmaxf(shot->eye.z, 0.3f);

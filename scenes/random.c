@@ -22,8 +22,9 @@ static void crop(struct scene *s, struct shot *shot)
     const struct vec3 forward = sub(shot->target, shot->eye);
     const struct vec3 side = normalize3(cross3(forward, v3(0, 0, 1)));
     const float reach = s->distance * tanf(0.5f * shot->fov) * (1 - 1 / k) * 0.7f;
-    shot->target = add(shot->target, add(mul(side, reach * s->aspect * random_in(r, -1, 1)),
-                                         v3(0, 0, reach * random_in(r, -0.4f, 0.7f))));
+    const struct vec3 offset = v3(0, 0, reach * random_in(r, -0.4f, 0.7f));
+    shot->target =
+        add(shot->target, add(mul(side, reach * s->aspect * random_in(r, -1, 1)), offset));
     shot->fov = 2 * atanf(tanf(0.5f * shot->fov) / k);
 }
 
@@ -75,7 +76,8 @@ static void cut(struct scene *s)
     struct shot *shot = &s->shots[1];
     *shot = s->shots[0];
     shot->first = s->frame_count / 2;
-    const struct rows turn = rows_turn(v3(0, 0, 1), random_sign(r) * random_in(r, 0.25f, 0.7f));
+    const float sign = random_sign(r);
+    const struct rows turn = rows_turn(v3(0, 0, 1), sign * random_in(r, 0.25f, 0.7f));
     shot->eye = add(shot->target, mul(rows_vector(&turn, sub(shot->eye, shot->target)),
                                       random_in(r, 0.7f, 1.1f)));
     s->shot_count = 2;
