@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Networks, augmentation, training, checkpoints and model files, small and on the CPU."""
+import json
 import os
 import random
 import sys
 import tempfile
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 import common
+from hindsight_training import constants as K
 from hindsight_training import data, evaluate, export, goldens, model, pipeline, prepare
 from hindsight_training import tensors, train
 
 
-def write_pack(path, seed, frames=5):
-    """A clip as `hindsight render --format pack` writes it."""
+def write_pack(path, seed, frames=5, noisy=False):
+    """A clip as `hindsight render --format pack` writes it; `noisy`: path-traced, with guides."""
     clip = common.random_clip(seed, frames, 16, 16)
     torch.manual_seed(seed)
     arrays = dict(
@@ -22,8 +25,18 @@ def write_pack(path, seed, frames=5):
         jitter=clip['jitter'], exposure=clip['exposure'], reset=clip['reset'],
         **{k: clip[k] for k in ('view', 'proj', 'previous_view', 'previous_proj')})
     arrays = {k: v.float().numpy() for k, v in arrays.items()}
-    colour = torch.cat([clip['colour'], torch.ones(frames, 16, 16, 1)], -1)
-    arrays['colour'] = colour.half().numpy()
+    one = torch.ones(frames, 16, 16, 1)
+    colour = torch.cat([clip['colour'], one], -1)
+    noise = 1 - 0.9 * torch.rand(frames, 16, 16, 1)
+    arrays['colour'] = torch.cat([clip['colour'] * -noise.log() if noisy else clip['colour'], one],
+                                 -1).half().numpy()
+    if noisy:
+        normal = torch.where(clip['depth'].isfinite().unsqueeze(-1),
+                             torch.tensor([0.6, 0.0, 0.8]), 0)
+        guides = dict(diffuse_albedo=torch.cat([colour[..., :3].clamp(0.1, 0.9), one], -1),
+                      specular_albedo=torch.cat([0.04 * one.expand(-1, -1, -1, 3), one], -1),
+                      normal=torch.cat([normal, 0.5 * one], -1))
+        arrays.update({k: v.half().numpy() for k, v in guides.items()})
     large = colour.repeat_interleave(2, 1).repeat_interleave(2, 2)
     arrays['reference'] = large.half().numpy()
     tensors.write(path, arrays, dict(format='hindsight-clip'))
@@ -68,7 +81,7 @@ def check_flips(folder):
     pictures = []
     for choice in ((False, False, False), (True, False, False), (False, True, True)):
         turned = data.flip(planes, *choice)
-        turned['colour'], turned['reference'], turned['ratio'] = data.colours(turned, False)
+        turned.update(data.colours(turned, False))
         history = torch.zeros(2, 32, 32, 4)
         for frame in data.frames_of(turned):
             moved = pipeline.reproject(history, frame)
@@ -166,6 +179,96 @@ def check_teacher(folder):
     assert torch.equal(a, b) and float(a.abs().max()) > 0
 
 
+def turned_alike(planes, choice):
+    """The picture of atrous of turned planes, turned back."""
+    across, down, swap = choice
+    turned = data.flip(planes, *choice)
+    turned.update(data.colours(turned, False))
+    history = torch.zeros(2, 32, 32, 4)
+    for frame in data.frames_of(turned):
+        head = torch.zeros(2, 32, 32, K.RAY_HEAD)
+        head[..., K.LEVEL_A] = 0.5
+        history = pipeline.resolve(pipeline.reproject(history, frame), frame, head)
+    history = history.transpose(1, 2) if swap else history
+    return history.flip(([2] if across else []) + ([1] if down else []))
+
+
+def check_noisy(folder):
+    """Clips with guides go through the denoiser's passes; their variants agree with each other."""
+    random.seed(1)
+    torch.manual_seed(1)
+    clip = data.read_clip(os.path.join(folder, 'clip-1.safetensors'))
+    assert clip['roughness'].shape == (5, 16, 16, 1) and clip['normal'].shape[-1] == 3
+    seen = [set(data.damage(clip)) & set(data.denoise.GUIDES) for _ in range(200)]
+    assert set() in seen and {'diffuse_albedo', 'specular_albedo', 'normal', 'roughness'} in seen
+    bright = [int((data.damage(clip)['colour'] > 9 * clip['colour']).any(-1).sum())
+              for _ in range(400)]
+    assert 5 <= sum(b > 0 for b in bright) <= 80 and max(bright) < 12
+
+    pool = data.Pool(folder, 'cpu', varied=False, levels=True)
+    assert pool.poll(least=9) == 2 and set(pool.clips[0]) == set(data.LEVEL_PLANES)
+    planes = pool.draw(2)
+    pictures = [turned_alike(planes, c) for c in ((False,) * 3, (True, False, False),
+                                                  (False, True, True))]
+    for other in pictures[1:]:
+        assert float(((other - pictures[0]).abs().amax(-1) > 1e-3).float().mean()) < 0.03
+    frames, _ = data.denoise.prepare(dict(clip, exposure=torch.ones(5), reset=torch.arange(5) == 0),
+                                     32, 32)
+    made = data.together(pool.clips)
+    made.update(data.colours(made, False))
+    assert float((frames[4].levels[0] - made['levels'][4, 0]).abs().max()) < 1e-3
+    assert float((frames[4].guides[0] - made['guides'][4, 0]).abs().max()) < 2e-3
+    varied = data.batch(pool, 2)
+    assert 'given' not in varied and all(v.isfinite().all() for v in varied.values())
+    normal = varied['guides'][..., 5:8].norm(dim=-1)
+    assert bool(((normal < 1e-3) | ((normal - 1).abs() < 1e-2)).all())
+    pool = data.Pool(folder, 'cpu', varied=True, levels=True)
+    pool.poll(least=9)
+    # Where a cut is not told and so on, what networks are given still is finite.
+    assert all(v.isfinite().all() for v in data.batch(pool, 4).values())
+
+
+def check_ray(folder):
+    """A network that sees levels: a fresh one is atrous, it learns, its model file is the net."""
+    path = os.path.join(folder, 'ray.pt')
+    text = ['--data', folder, '--validation', folder, '--config', 'tiny-ray', '--batch', '2',
+            '--output', path, '--rate', '0.01', '--steps', '2', '--minutes', '5',
+            '--watch', os.path.join(folder, 'clip-1.safetensors')]
+    torch.manual_seed(1)
+    random.seed(1)
+    options = train.arguments(text)
+    training, pool = train.Training(options), data.Pool(folder, 'cpu', varied=False, levels=True)
+    pool.poll(least=9)
+    planes = data.batch(pool, 2, varied=False)
+    frame = data.frames_of(planes)[0]
+    history = torch.zeros(2, 32, 32, 4)
+    plain = model.Upscaler('tiny')(history, replace(frame, levels=None, guides=None))
+    assert float((training.net(history, frame) - plain).abs().max()) < 1e-5
+    segment, losses = train.Segment(training.net, planes, 5, options), []
+    for _ in range(8):
+        training.steps += 20
+        losses.append(float(training.step(segment, planes, torch.zeros_like(segment.history),
+                                          0.3)[0]))
+    print('loss of levels', losses[0], 'to', losses[-1])
+    assert losses[-1] < 0.95 * losses[0]
+    used = training.net.net.head.weight.grad[4 * K.LEVEL_M:4 * K.RAY_HEAD]
+    assert float(used.abs().max()) > 0
+    training.save()
+    train.main(text + ['--resume', path])
+    file = os.path.join(folder, 'ray.model')
+    export.main([path, file])
+    about, _ = tensors.read(file)
+    wanted = dict(architecture='taau-ray', features='80', outputs='128', head='29')
+    assert {k: about[k] for k in wanted} == wanted
+    clip = evaluate.load_sequence(os.path.join(folder, 'clip-1.safetensors'))
+    arrays = goldens.dump(export.load(file), clip, 2)
+    assert arrays['1.head'].shape == (1, 16, 16, 128) and arrays['1.guides'].shape[-1] == 10
+    evaluate.main([folder, '--net', path, '--json', file + '.json'])
+    with open(file + '.json') as results:
+        assert set(list(json.load(results).values())[0]) == {'bicubic', 'taau', 'atrous',
+                                                             'tiny-ray'}
+
+
 def check_choice(folder):
     """--arch picks the variant; a preset for one ratio takes clips of that ratio only."""
     path = os.path.join(folder, 'window.pt')
@@ -195,6 +298,12 @@ def main():
         check_training(folder)
         check_teacher(folder)
         check_choice(folder)
+        noisy = os.path.join(folder, 'noisy')
+        os.mkdir(noisy)
+        for seed in (1, 2):
+            write_pack(os.path.join(noisy, 'clip-%d.safetensors' % seed), seed, noisy=True)
+        check_noisy(noisy)
+        check_ray(noisy)
     return 0
 
 

@@ -39,6 +39,24 @@ def read_colour(pick):
         return pick('R', 'G', 'B')
 
 
+# Passes and channels that hold guides, the first one that is there.
+GUIDES = dict(diffuse_albedo=(('DiffCol', 'RGB'), ('Denoising Albedo', 'RGB')),
+              specular_albedo=(('GlossCol', 'RGB'),), normal=(('Normal', 'XYZ'),),
+              roughness=(('Roughness', 'X'), ('Roughness', 'V')))
+
+
+def read_guides(pick):
+    """Guides of a frame by name."""
+    found = {}
+    for guide, choices in GUIDES.items():
+        for name, axes in choices:
+            try:
+                found.setdefault(guide, pick(*('%s.%s' % (name, a) for a in axes)))
+            except StopIteration:
+                continue
+    return {k: v.astype(np.float16) for k, v in found.items()}
+
+
 def read_sequence(folder, reference_folder):
     """Arrays by name; motion is canonical, NaN where nobody wrote it."""
     with open(os.path.join(folder, 'frames.json')) as file:
@@ -54,6 +72,8 @@ def read_sequence(folder, reference_folder):
         out['colour'].append(read_colour(pick).astype(np.float16))
         out['depth'].append(depth.astype(np.float32))
         out['motion'].append(motion.astype(np.float32))
+        for name, value in read_guides(pick).items():
+            out.setdefault(name, []).append(value)
         for name in ('jitter', 'view', 'proj'):
             out[name].append(about[n][name])
     out = {k: np.stack(v) for k, v in out.items()}

@@ -13,6 +13,9 @@ from . import denoise, prepare, tensors
 from .pipeline import Frame, encode
 
 PLANES = ('colour', 'motion', 'valid', 'depth', 'jitter', 'reference', 'seen')
+# Also of clips for networks that see levels: M and A, linear; what denoise.front() returns.
+LEVEL_PLANES = PLANES + ('levels', 'given')
+TOGETHER = 16  # clips that go through denoise.front() at once
 
 
 def read_clip(path):
@@ -32,9 +35,45 @@ def read_clip(path):
                     'view', 'proj', 'previous_view', 'previous_proj')})
 
 
-def prepare_clip(clip, device, camera=True, depth=True, cuts=True):
+def damage(clip):
+    """A clip as other renderers write it: guides missing, samples that are far too bright."""
+    bare = random.random() < 0.04
+    lost = [k for k in denoise.GUIDES
+            if bare or random.random() < (0.5 if k == 'hit_distance' else 0.06)]
+    clip = {k: v for k, v in clip.items() if k not in lost}
+    if random.random() < 0.15:
+        colour = clip['colour'].float()
+        hit = torch.rand(colour.shape[:-1]) < 10 ** random.uniform(-4.5, -3)
+        by = 10 ** (1 + torch.rand(colour.shape[:-1]))
+        colour = colour * torch.where(hit, by, 1).unsqueeze(-1)
+        clip['colour'] = colour.clamp(max=K.MAX).half()
+    return clip
+
+
+def add_levels(clips, device):
+    """Runs the passes of denoise.py over prepared clips of one size, which keep `rows` and guides
+    for it."""
+    planes = {k: torch.stack([c[k] for c in clips], 1)
+              for k in ('colour', 'depth', 'motion', 'valid', 'jitter')}
+    planes['ratio'] = torch.ones_like(planes['jitter'][..., 0])
+    guides = [denoise.guides_of(c) for c in clips]
+    guides = {k: torch.stack([g[k].to(device) for g in guides], 1) for k in denoise.GUIDES}
+    known = torch.stack([(c['depth'] < K.DEPTH_FAR).any() for c in clips])
+    camera = torch.tensor([c['rows'] is not None for c in clips], device=device)
+    none = torch.zeros(len(planes['depth']), 3, 4, device=device)
+    rows = torch.stack([none if c['rows'] is None else c['rows'] for c in clips], 1)
+    full, middle, least, given = denoise.front(planes, guides, known, rows, camera)
+    levels = torch.cat([middle, least], -1).half()
+    for b, clip in enumerate(clips):
+        clip.update(colour=full[:, b].half(), levels=levels[:, b].clone(),
+                    given=given[:, b].half())
+        for name in ('rows', *denoise.GUIDES):
+            clip.pop(name, None)
+
+
+def prepare_clip(clip, device, camera=True, depth=True, cuts=True, levels=False):
     """Planes as the pipeline wants them, with or without what some renderers do not give; without
-    `cuts` nothing tells where a shot ends."""
+    `cuts` nothing tells where a shot ends. With `levels`, add_levels() has to follow."""
     far, jitter = clip['depth'].to(device), clip['jitter'].to(device)
     far = far if depth else torch.full_like(far, np.inf)
     reset = clip['reset'] if cuts else torch.zeros_like(clip['reset'])
@@ -46,7 +85,8 @@ def prepare_clip(clip, device, camera=True, depth=True, cuts=True):
         rows = torch.from_numpy(prepare.camera_rows(*(clip[k].numpy() for k in (
             'view', 'proj', 'previous_view', 'previous_proj')))).to(device)
     motion, valid, far = prepare.prepare_planes(far, clip['motion'].to(device), jitter, reset, rows)
-    return dict(colour=clip['colour'].to(device), reference=clip['reference'].to(device),
+    more = dict({k: clip[k] for k in denoise.GUIDES if k in clip}, rows=rows) if levels else {}
+    return dict(more, colour=clip['colour'].to(device), reference=clip['reference'].to(device),
                 motion=motion, valid=valid.float(), depth=far, jitter=jitter,
                 seen=(~reset).float() * float(depth))
 
@@ -61,10 +101,12 @@ def ratio_of(folder):
 
 
 class Pool:
-    """Clips of one geometry on the device. New files are read by threads and added in between."""
+    """Clips of one geometry on the device. New files are read by threads and added in between.
+    `levels`: they are noisy, and go through the denoiser's passes first."""
 
-    def __init__(self, folder, device, limit=5000, varied=True):
+    def __init__(self, folder, device, limit=5000, varied=True, levels=False):
         self.folder, self.device, self.limit, self.varied = folder, device, limit, varied
+        self.levels = levels
         self.known, self.clips, self.pending = set(), [], []
         self.threads = concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1))
 
@@ -77,15 +119,26 @@ class Pool:
                 self.pending.append(self.threads.submit(read_clip, path))
         missing = max(least - len(self.clips), 0)
         concurrent.futures.wait(self.pending[:missing])
-        done = [f for f in self.pending if f.done()]
+        # Not so many at once that training waits long.
+        done = [f for f in self.pending if f.done()][:max(missing, 4 * TOGETHER)]
         self.pending = [f for f in self.pending if f not in done]
-        for future in done:
+        for at in range(0, len(done), TOGETHER):
+            self.take([future.result() for future in done[at:at + TOGETHER]])
+        return len(self.clips)
+
+    def take(self, clips):
+        made = []
+        for clip in clips:
             # Some renderers give no camera, some no depth, and most do not tell cuts.
             luck = random.random() if self.varied else 1
             cuts = not self.varied or random.random() > 0.5
-            self.clips.append(prepare_clip(future.result(), self.device, luck > 0.25, luck > 0.06,
-                                           cuts))
-        return len(self.clips)
+            if self.levels and self.varied:
+                clip = damage(clip)
+            made.append(prepare_clip(clip, self.device, luck > 0.25, luck > 0.06, cuts,
+                                     self.levels))
+        if self.levels and made:
+            add_levels(made, self.device)
+        self.clips += made
 
     def geometry(self):
         clip = self.clips[0]
@@ -93,8 +146,13 @@ class Pool:
 
     def draw(self, count):
         """Planes [T, B, ...] of random clips."""
-        chosen = random.choices(self.clips, k=count)
-        return {k: torch.stack([c[k] for c in chosen], 1) for k in PLANES}
+        return together(random.choices(self.clips, k=count))
+
+
+def together(clips):
+    """Planes [T, B, ...] of clips."""
+    names = LEVEL_PLANES if 'levels' in clips[0] else PLANES
+    return {k: torch.stack([c[k] for c in clips], 1) for k in names}
 
 
 def flip(planes, across, down, swap):
@@ -102,7 +160,8 @@ def flip(planes, across, down, swap):
     out = dict(planes)
     sign = out['motion'].new_tensor([-1.0 if across else 1.0, -1.0 if down else 1.0])
     axes = ([3] if across else []) + ([2] if down else [])
-    for name in ('colour', 'reference', 'motion', 'valid', 'depth'):
+    names = ('colour', 'reference', 'motion', 'valid', 'depth', 'levels', 'given')
+    for name in [n for n in names if n in out]:
         out[name] = out[name].flip(axes)
         if swap:
             out[name] = out[name].transpose(2, 3)
@@ -137,12 +196,29 @@ def grain(colour, depth):
             ).clamp(min=0)
 
 
+def reordered(colour, order):
+    """Channels [T, B, ..., C], three by three, in the order [B, 3]."""
+    order = torch.cat([order + k for k in range(0, colour.shape[-1], 3)], 1)
+    return colour.gather(-1, order.view(1, len(order), 1, 1, -1).expand_as(colour))
+
+
+def turn_normals(given):
+    """Normals of `given` [T, B, h, w, 11] in another world: axes swapped, some mirrored. Renderers
+    do not agree on them."""
+    batch, device = given.shape[1], given.device
+    normal = reordered(given[..., 6:9], torch.rand(batch, 3, device=device).argsort(1))
+    sign = torch.randint(0, 2, (1, batch, 1, 1, 3), device=device) * 2 - 1
+    return torch.cat([given[..., :6], normal * sign, given[..., 9:]], -1)
+
+
 def colours(planes, varied):
-    """Exposure, its drift, order of the channels and noise; then the working range and ratio."""
+    """Exposure, its drift, order of the channels and noise; then colour, reference and, if there
+    are, levels in the working range, features of guides, and ratio, by name."""
     frames, batch = planes['jitter'].shape[:2]
-    device = planes['jitter'].device
+    device, noisy = planes['jitter'].device, 'levels' in planes
     gain = torch.ones(frames, batch, device=device)
-    colour, reference = planes['colour'].float(), planes['reference'].float()
+    names = ('colour', 'reference') + (('levels', 'given') if noisy else ())
+    made = {k: planes[k].float() for k in names}
     if varied:
         drift = torch.randn(frames, batch, device=device).cumsum(0) * 0.1
         drift = drift * (torch.rand(batch, device=device) < 0.15)
@@ -150,14 +226,20 @@ def colours(planes, varied):
         order = torch.rand(batch, 3, device=device).argsort(1)
         order = torch.where((torch.rand(batch, 1, device=device) < 0.5), order,
                             torch.arange(3, device=device))
-        order = order.view(1, batch, 1, 1, 3)
-        colour = colour.gather(-1, order.expand_as(colour))
-        reference = reference.gather(-1, order.expand_as(reference))
-        colour = grain(colour, planes['depth'])
+        for name in names[:3]:
+            made[name] = reordered(made[name], order)
+        if noisy:
+            given = turn_normals(made['given'])
+            made['given'] = torch.cat([given[..., :3], reordered(given[..., 3:6], order),
+                                       given[..., 6:]], -1)
+        else:
+            made['colour'] = grain(made['colour'], planes['depth'])
     factor = gain.view(frames, batch, 1, 1, 1)
-    ratio = torch.cat([torch.ones_like(gain[:1]), gain[1:] / gain[:-1]])
-    work = [encode((c * factor).clamp(0, K.MAX)) for c in (colour, reference)]
-    return work[0], work[1], ratio
+    out = {k: encode((made[k] * factor).clamp(0, K.MAX)) for k in names[:3]}
+    if noisy:
+        out['guides'] = denoise.seen_guides(made['given'], factor)
+    out['ratio'] = torch.cat([torch.ones_like(gain[:1]), gain[1:] / gain[:-1]])
+    return out
 
 
 def batch(pool, count, varied=True):
@@ -169,15 +251,15 @@ def batch(pool, count, varied=True):
         square = height == width and sizes[0] == sizes[1]
         planes = flip(planes, random.random() < 0.5, random.random() < 0.5,
                       square and random.random() < 0.5)
-    colour, reference, ratio = colours(planes, varied)
-    return dict(colour=colour, reference=reference, ratio=ratio, motion=planes['motion'],
-                valid=planes['valid'], depth=planes['depth'], jitter=planes['jitter'],
-                seen=planes['seen'])
+    planes.update(colours(planes, varied))
+    planes.pop('given', None)
+    return planes
 
 
 def frames_of(planes):
     """Frames of a batch, views of its tensors."""
     height, width = planes['reference'].shape[2:4]
     names = ('colour', 'motion', 'valid', 'depth', 'jitter', 'ratio', 'seen')
-    return [Frame(*(planes[n][t] for n in names), width, height)
+    levels = ('levels', 'guides') if 'levels' in planes else ()
+    return [Frame(*(planes[n][t] for n in names), width, height, *(planes[n][t] for n in levels))
             for t in range(len(planes['colour']))]

@@ -233,9 +233,9 @@ def accumulate_frame(frame, old, some, valid):
 
 
 def accumulate(frames, valid, ratio, batch):
-    """Signal [N, 3, h, w], deviation, frames [N, h, w]. `frames`: planes and values [N, ...]: depth,
-    motion, jitter, camera, rows, surface, slope, share, hit, plain (the signal), and what Around
-    holds."""
+    """Signal [N, 3, h, w], deviation, frames [N, h, w]. `frames`: planes and values [N, ...]:
+    depth, motion, jitter, camera, rows, surface, slope, share, hit, plain (the signal), and what
+    Around holds."""
     out, past = [], None
     for at in range(0, len(valid), batch):
         frame = {k: v[at:at + batch] for k, v in frames.items()}

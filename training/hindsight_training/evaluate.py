@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures networks, taau and bicubic: python -m hindsight_training.evaluate --help."""
+"""Measures networks, taau, atrous and bicubic: python -m hindsight_training.evaluate --help."""
 import argparse
 import glob
 import json
@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 import torch
 
-from . import data, losses, model, pipeline, prepare
+from . import data, denoise, losses, model, pipeline, prepare
 
 SKIP = 4  # frames at a sequence's start that the means leave out
 
@@ -112,13 +112,19 @@ def load_network(path, device):
 
 
 def methods(options, device):
-    """Name -> function of frames."""
-    plain = model.Upscaler('tiny').to(device)
-    found = {'bicubic': bicubic, 'taau': lambda frames: run(plain, frames)}
+    """Name -> module that prepares frames, function of those. What sees levels is measured beside
+    `atrous`, which is the same with a head of zeros."""
+    nets = {'taau': model.Upscaler('tiny').to(device)}
     for item in options.net:
         name, _, path = item.rpartition('=')
         net = load_network(path, device)
-        found[name or net.config] = lambda frames, net=net: run(net, frames)
+        if net.levels:
+            nets.setdefault('atrous', model.Upscaler('tiny-ray').to(device))
+        nets[name or net.config] = net
+    found = {'bicubic': (prepare, bicubic)}
+    for name, net in nets.items():
+        found[name] = (denoise if net.levels else prepare,
+                       lambda frames, net=net: run(net, frames))
     return found
 
 
@@ -132,9 +138,11 @@ def evaluate(paths, tests, device, sheets=None):
     for path in paths:
         clip = to_device(load_sequence(path), device)
         height, width = clip['reference'].shape[1:3]
-        frames, exposure = prepare.prepare(clip, width, height)
+        made = {front: front.prepare(clip, width, height)
+                for front in {front for front, _ in tests.values()}}
         results = []
-        for name, function in tests.items():
+        for name, (front, function) in tests.items():
+            frames, exposure = made[front]
             pictures = function(frames) / exposure.view(-1, 1, 1, 1)
             results.append(pictures)
             total[name].append(measure(clip, pictures))

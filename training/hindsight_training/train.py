@@ -10,16 +10,18 @@ import time
 
 import torch
 
-from . import data, evaluate, losses, model, prepare, quantised
+from . import data, denoise, evaluate, losses, model, prepare, quantised
 
 
-def pools_of(folder, device, varied=True, ratio=None):
+def pools_of(folder, device, varied=True, ratio=None, levels=False):
     """A pool for the folder or, if it has folders, for each of those; only of clips whose output
     is `ratio` times as large, if that is given."""
     inner = sorted(e.path for e in os.scandir(folder) if e.is_dir()) or [folder]
     if ratio:
         inner = [path for path in inner if abs(data.ratio_of(path) - ratio) < 0.1]
-    return [data.Pool(path, device, varied=varied) for path in inner]
+    # Levels and guides take twice the room.
+    limit = 2500 if levels else 5000
+    return [data.Pool(path, device, limit, varied, levels) for path in inner]
 
 
 class Segment:
@@ -111,11 +113,10 @@ def validate(net, pools, count):
             net.parameters()).is_cuda):
         for pool in pools:
             for start in range(0, len(pool.clips), count):
-                clips = pool.clips[start:start + count]
-                planes = {k: torch.stack([c[k] for c in clips], 1) for k in data.PLANES}
-                colour, reference, ratio = data.colours(planes, False)
-                planes.update(colour=colour, reference=reference, ratio=ratio)
-                history = net.start(len(clips), *reference.shape[2:4], reference.device)
+                planes = data.together(pool.clips[start:start + count])
+                planes.update(data.colours(planes, False))
+                reference = planes['reference']
+                history = net.start(reference.shape[1], *reference.shape[2:4], reference.device)
                 for t, frame in enumerate(data.frames_of(planes)):
                     history = net(history, frame.map(torch.Tensor.contiguous))
                     value = losses.psnr(history[..., :3] ** (1 / 1.1), reference[t] ** (1 / 1.1))
@@ -144,7 +145,8 @@ class Training:
         """Measures of the average network on the sequences of --watch."""
         for path in self.options.watch:
             clip = evaluate.to_device(evaluate.load_sequence(path), self.device)
-            frames, exposure = prepare.prepare(clip, *reversed(clip['reference'].shape[1:3]))
+            front = denoise if self.net.levels else prepare
+            frames, exposure = front.prepare(clip, *reversed(clip['reference'].shape[1:3]))
             yield evaluate.measure(clip, evaluate.run(self.ema, frames)
                                    / exposure.view(-1, 1, 1, 1))
 
@@ -224,7 +226,8 @@ class Training:
         since, at, polled = self.minutes(), self.steps, self.steps - 32
         plain = model.Upscaler(options.config).to(self.device)
         base = validate(plain, validation, options.batch)
-        print('taau on validation clips: %.2f dB, first frames %.2f' % base, flush=True)
+        name = 'atrous' if plain.levels else 'taau'
+        print('%s on validation clips: %.2f dB, first frames %.2f' % (name, *base), flush=True)
         while self.minutes() < options.minutes and self.steps - began < options.steps:
             if self.steps >= polled + 32:
                 sizes, polled = [pool.poll() for pool in pools], self.steps
@@ -237,9 +240,9 @@ class Training:
                 self.curve.append([self.before + self.minutes(), self.steps, float(smooth), value,
                                    *seen])
                 print('%5.2f min, step %d, %d ms each, %s clips: loss %.5f, validation %.2f dB '
-                      '(taau %+.2f), first frames %.2f; watched %s' % (
+                      '(%s %+.2f), first frames %.2f; watched %s' % (
                           self.minutes(), self.steps, took, sizes, float(smooth), value,
-                          value - base[0], first, ' '.join('%.2f' % s for s in seen)), flush=True)
+                          name, value - base[0], first, ' '.join('%.2f' % s for s in seen)), flush=True)
                 self.save()
                 report = self.minutes() + options.report
                 since, at = self.minutes(), self.steps
@@ -300,8 +303,9 @@ def main(text=None):
         torch.cuda.set_stream(torch.cuda.Stream())  # graphs are not captured on the default one
     training = Training(options)
     ratio = model.CONFIGS[options.config].get('ratio')
-    pools = pools_of(options.data, training.device, ratio=ratio)
-    validation = pools_of(options.validation, training.device, varied=False, ratio=ratio)
+    levels = training.net.levels
+    pools = pools_of(options.data, training.device, ratio=ratio, levels=levels)
+    validation = pools_of(options.validation, training.device, False, ratio, levels)
     if not pools or not validation:
         raise SystemExit('no clips for %s, which needs %sx' % (options.config, ratio))
     for pool in pools + validation:
