@@ -17,8 +17,6 @@
 layout(local_size_x = 8, local_size_y = 8) in;
 HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
 HS_INPUT(prep_depth, HS_BINDING_PREP_DEPTH);
-#define HS_GUIDE(name, id) layout(set = 1, binding = id) uniform texture2D name
-#define HS_GUIDE_OUT(name, id) layout(set = 1, binding = id) uniform writeonly image2D name
 HS_GUIDE(diffuse, HS_BINDING_DIFFUSE);
 HS_GUIDE(specular, HS_BINDING_SPECULAR);
 HS_GUIDE(normals, HS_BINDING_NORMAL);

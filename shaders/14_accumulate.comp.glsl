@@ -4,9 +4,9 @@
 // off. What stands out of its neighbourhood is cut before it enters.
 // Reads: signal, surface, traits, motion, validity, depth [render]; depth, surface, signal and
 // moments of the previous frame [previous render].
-// Writes at render size: signal RGBA16F (rgb; standard deviation of its luminance), twice: for the
-// filter, and as the next history, which is not filtered, or blur would add up; moments RGBA16F
-// (mean luminance, standard deviation of a frame's, length of history in frames).
+// Writes at render size: signal RGBA16F (rgb; standard deviation of its luminance), which is the
+// next history, too: not filtered, or blur would add up; moments RGBA16F (mean luminance, standard
+// deviation of a frame's, length of history in frames).
 // Grid: one thread a render pixel, 8x8. Precision: f32.
 // Reference: hs_ref_accumulate() in engine/ref/ref_accumulate.c.
 #extension GL_GOOGLE_include_directive : require
@@ -21,16 +21,14 @@ HS_INPUT(prep_aux, HS_BINDING_PREP_AUX);
 HS_INPUT(prev_depth, HS_BINDING_PREV_DEPTH);
 HS_GUIDE(signal, HS_BINDING_SIGNAL_A);
 HS_GUIDE(prev_surface, HS_BINDING_PREV_SURFACE);
-HS_GUIDE(prev_signal, HS_BINDING_PREV_SIGNAL);
+HS_GUIDE(prev_signal, HS_BINDING_PREV_ACCUMULATED);
 HS_GUIDE(prev_moments, HS_BINDING_PREV_MOMENTS);
-HS_GUIDE_OUT(out_signal, HS_BINDING_OUT_SIGNAL_B);
-HS_GUIDE_OUT(out_history, HS_BINDING_OUT_HISTORY_SIGNAL);
+HS_GUIDE_OUT(out_signal, HS_BINDING_OUT_ACCUMULATED);
 HS_GUIDE_OUT(out_moments, HS_BINDING_OUT_MOMENTS);
 
 void store(ivec2 p, vec4 c, vec3 moments)
 {
     imageStore(out_signal, p, c);
-    imageStore(out_history, p, c);
     imageStore(out_moments, p, vec4(moments, 0.0));
 }
 

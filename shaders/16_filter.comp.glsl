@@ -3,8 +3,8 @@
 // One pass of the edge-stopping wavelet filter: 5x5 taps of a B-spline, 2^pass px apart, each
 // counted by how much it lies on the same surface and by its luminance within the deviation.
 // The last pass brings textures back.
-// Reads: signal A or B, by the pass's parity, surface, traits, depth, albedo [render].
-// Writes at render size: the other signal RGBA16F; prepared colour.
+// Reads: what the pass before wrote (guides.h), surface, traits, depth, albedo [render].
+// Writes at render size: signal RGBA16F; the last pass: prepared colour.
 // Grid: one thread a render pixel, 8x8. Precision: f32.
 // Reference: hs_ref_filter() in engine/ref/ref_filter.c.
 #extension GL_GOOGLE_include_directive : require
@@ -16,16 +16,23 @@
 layout(local_size_x = 8, local_size_y = 8) in;
 HS_GUIDE(signal_a, HS_BINDING_SIGNAL_A);
 HS_GUIDE(signal_b, HS_BINDING_SIGNAL_B);
+HS_GUIDE(middle, HS_BINDING_MIDDLE);
+HS_GUIDE(accumulated, HS_BINDING_ACCUMULATED);
 HS_GUIDE(albedo, HS_BINDING_ALBEDO);
 HS_GUIDE_OUT(out_a, HS_BINDING_OUT_SIGNAL_A);
 HS_GUIDE_OUT(out_b, HS_BINDING_OUT_SIGNAL_B);
+HS_GUIDE_OUT(out_middle, HS_BINDING_OUT_MIDDLE);
 HS_OUTPUT(out_colour, HS_BINDING_OUT_PREP_COLOUR);
 
 const float spline[3] = {0.375, 0.25, 0.0625};
 
 vec4 at(ivec2 p)
 {
-    return (push.band.x & 1) == 0 ? texelFetch(signal_b, p, 0) : texelFetch(signal_a, p, 0);
+    if ((push.band.x & 1) != 0)
+        return texelFetch(signal_a, p, 0);
+    if (push.band.x == 0)
+        return texelFetch(accumulated, p, 0);
+    return push.band.x == HS_ATROUS_MIDDLE ? texelFetch(middle, p, 0) : texelFetch(signal_b, p, 0);
 }
 
 // The deviation is itself an estimate: that of the neighbours smooths it.
@@ -83,6 +90,8 @@ void main()
             imageStore(out_colour, p, vec4(min(c.rgb * by.rgb, top), by.a));
     } else if ((push.band.x & 1) == 0) {
         imageStore(out_a, p, c);
+    } else if (push.band.x == HS_ATROUS_MIDDLE - 1) {
+        imageStore(out_middle, p, c);
     } else {
         imageStore(out_b, p, c);
     }

@@ -1,7 +1,8 @@
 #version 450
 // SPDX-License-Identifier: MIT
 // What the network sees of a frame, straight into its first layer, a 1x1 convolution with ReLU.
-// Reads: prepared planes [render], reprojected colour and weight [output].
+// Reads: prepared planes [render], reprojected colour and weight [output]; in the variants _ray
+// also what the passes of `atrous` left [render].
 // Writes: activations of level 0. Tokens beyond the picture repeat the last ones; so do the second
 // pixels of the last tokens where a size is odd.
 // Grid: 4x4 tokens of 2x2 output pixels. Precision: features f32; then as in types.glsl.
@@ -13,6 +14,12 @@
 #include "motion.glsl"
 #include "window.glsl"
 #include "tokens.glsl"
+#ifdef HS_RAY
+#include "levels.glsl"
+HS_GUIDE(moments, HS_BINDING_MOMENTS);
+HS_GUIDE(surfaces, HS_BINDING_SURFACE);
+HS_GUIDE(traits, HS_BINDING_TRAITS);
+#endif
 
 layout(std430, set = 1, binding = HS_BINDING_LAYER_OUT) writeonly buffer hs_layer_out_block
 {
@@ -109,6 +116,25 @@ void motion_features(int t, ivec2 token)
     put(t, 61, 2.0 * (g.x * (1.0 - g.x) + g.y * (1.0 - g.y)));
 }
 
+#ifdef HS_RAY
+void level_features(int t, ivec2 near)
+{
+    const work d = tile_sample(near - samples_first);
+    const vec4 signal = texelFetch(accumulated, near, 0), surface = texelFetch(surfaces, near, 0);
+    const vec3 by = texelFetch(albedo, near, 0).rgb;
+    const vec3 m = d.s * encode_level(texelFetch(middle, near, 0).rgb, by, d.s);
+    const vec3 a = d.s * encode_level(signal.rgb, by, d.s);
+    put3(t, HS_FEATURE_LEVELS, 1, clamp(m - d.c.rgb, -1.0, 1.0));
+    put3(t, HS_FEATURE_LEVELS + 3, 1, clamp(a - d.c.rgb, -1.0, 1.0));
+    put(t, HS_FEATURE_NOISE, min(signal.a / (luminance(signal.rgb) + HS_NOISE_MIN), 1.0));
+    put(t, HS_FEATURE_FRAMES, texelFetch(moments, near, 0).b / HS_ATROUS_LENGTH);
+    put3(t, HS_FEATURE_ALBEDO, 1, sqrt(min(by, 1.0)));
+    put3(t, HS_FEATURE_NORMAL, 1, surface.xyz);
+    put(t, HS_FEATURE_ROUGHNESS, surface.w);
+    put(t, HS_FEATURE_SURFACE, texelFetch(traits, near, 0).r < 0.0 ? 0.0 : 1.0);
+}
+#endif
+
 void token_features(int t, int part)
 {
     const ivec2 token = picture_token(t);
@@ -127,6 +153,9 @@ void token_features(int t, int part)
         put(t, 56, texelFetch(prep_aux, near, 0).r);
         put(t, 62, params.scale.x);
         put(t, 63, params.scale.y);
+#ifdef HS_RAY
+        level_features(t, near);
+#endif
     }
 }
 

@@ -4,8 +4,9 @@
 // Where a sample lies near the pixel it counts much, elsewhere history stays; history is corrected
 // by what the samples around the pixel say about it and kept in the box of their deviations.
 // In the variants _f32 and _cm the network's head, computed here from its last activations, bends
-// each of these steps; a head of zeros leaves them as they are. The variants _aov do all of it once
-// more, for its weights alone, and apply them to another plane (aov.glsl).
+// each of these steps; a head of zeros leaves them as they are. In the variants _ray it also mixes
+// levels of the samples (levels.glsl). The variants _aov do all of it once more, for its weights
+// alone, and apply them to another plane (aov.glsl).
 // Reads: colour [render], reprojected colour and weight [output], activations of level 0.
 // Writes: next history colour RGBA16F and weight R16F, and the picture in input units to the
 // output rectangle or, when finish follows, to `resolved`.
@@ -15,6 +16,9 @@
 #extension GL_GOOGLE_include_directive : require
 #ifdef HS_NETWORK
 #include "types.glsl"
+#endif
+#ifdef HS_RAY
+#define HS_LEVEL_TILES
 #endif
 #include "common.glsl"
 #include "taau.glsl"
@@ -76,6 +80,9 @@ void resolve(ivec2 p, bool opaque)
 #ifdef HS_NETWORK
     const head h = read_head();
     bend_weights(weights);
+#ifdef HS_RAY
+    read_level_shares();
+#endif
 #else
     const head h = head_none;
 #endif
@@ -91,7 +98,8 @@ void resolve(ivec2 p, bool opaque)
         trust = total / (total + HS_TAAU_CORRECT_KERNEL) * keep * keep * weight /
                 (weight + HS_TAAU_CORRECT_WEIGHT);
 #ifdef HS_NETWORK
-        trust *= h.trust / (1.0 - trust + trust * h.trust);
+        // The odds times h.trust, written so that 1 changes no bit.
+        trust += trust * (1.0 - trust) * (h.trust - 1.0) / (1.0 - trust + trust * h.trust);
         weight *= h.weight;
 #endif
         now.c += (corrected.c - now.c) * trust;

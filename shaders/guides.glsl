@@ -2,9 +2,6 @@
 // Surfaces as the passes of `atrous` see them. Reference: engine/ref/ref_guides.h.
 #include "guides.h"
 
-#define HS_GUIDE(name, id) layout(set = 1, binding = id) uniform texture2D name
-#define HS_GUIDE_OUT(name, id) layout(set = 1, binding = id) uniform writeonly image2D name
-
 HS_INPUT(prep_depth, HS_BINDING_PREP_DEPTH);
 HS_GUIDE(surfaces, HS_BINDING_SURFACE);
 HS_GUIDE(traits, HS_BINDING_TRAITS);

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
-// What C and GLSL share about guides and the preset `atrous`: bindings, constants of its passes.
+// What C and GLSL share about guides: bindings, constants of the passes of `atrous`, which taau-ray
+// has, too.
 // "Signal" is the colour in working exposure divided by the surface's reflectance.
 #ifndef HINDSIGHT_GUIDES_H
 #define HINDSIGHT_GUIDES_H
 
 #include "interface.h"
 
-// Set 1 of models that read guides. Planes of the caller, then the stream's own, then what is
+#define HS_SET_GUIDES 3
+#ifdef VULKAN
+#define HS_GUIDE(name, id) layout(set = HS_SET_GUIDES, binding = id) uniform texture2D name
+#define HS_GUIDE_OUT(name, id) \
+    layout(set = HS_SET_GUIDES, binding = id) uniform writeonly image2D name
+#endif
+
+// The set of models that read guides. Planes of the caller, then the stream's own, then what is
 // written.
 #define HS_BINDING_DIFFUSE 0
 #define HS_BINDING_SPECULAR 1
@@ -15,24 +23,30 @@
 #define HS_BINDING_HIT 4
 #define HS_BINDING_SIGNAL_A 5
 #define HS_BINDING_SIGNAL_B 6
-#define HS_BINDING_ALBEDO 7
-#define HS_BINDING_TRAITS 8
-#define HS_BINDING_SURFACE 9
-#define HS_BINDING_PREV_SURFACE 10
-#define HS_BINDING_PREV_SIGNAL 11
-#define HS_BINDING_PREV_MOMENTS 12
-#define HS_BINDING_OUT_SIGNAL_A 13
-#define HS_BINDING_OUT_SIGNAL_B 14
-#define HS_BINDING_OUT_ALBEDO 15
-#define HS_BINDING_OUT_TRAITS 16
-#define HS_BINDING_OUT_SURFACE 17
-#define HS_BINDING_OUT_HISTORY_SIGNAL 18
-#define HS_BINDING_OUT_MOMENTS 19
-#define HS_BINDING_GUIDE_COUNT 20
+#define HS_BINDING_MIDDLE 7 // what the filter's first HS_ATROUS_MIDDLE passes give
+#define HS_BINDING_ACCUMULATED 8
+#define HS_BINDING_MOMENTS 9
+#define HS_BINDING_ALBEDO 10
+#define HS_BINDING_TRAITS 11
+#define HS_BINDING_SURFACE 12
+#define HS_BINDING_PREV_SURFACE 13
+#define HS_BINDING_PREV_ACCUMULATED 14
+#define HS_BINDING_PREV_MOMENTS 15
+#define HS_BINDING_OUT_SIGNAL_A 16
+#define HS_BINDING_OUT_SIGNAL_B 17
+#define HS_BINDING_OUT_MIDDLE 18
+#define HS_BINDING_OUT_ALBEDO 19
+#define HS_BINDING_OUT_TRAITS 20
+#define HS_BINDING_OUT_SURFACE 21
+#define HS_BINDING_OUT_ACCUMULATED 22
+#define HS_BINDING_OUT_MOMENTS 23
+#define HS_BINDING_GUIDE_COUNT 24
 
-// Passes of the filter; taps of pass i lie 2^i render px apart. The last one reads signal B, so
-// their number is odd. Which one it is stands in hs_push::band.x.
+// Passes of the filter; taps of pass i lie 2^i render px apart. Which one it is stands in
+// hs_push::band.x. The first one reads the accumulated signal; then each reads what the one before
+// it wrote: A after even passes, `middle` or B after odd ones. The last one writes the colour.
 #define HS_ATROUS_PASSES 5
+#define HS_ATROUS_MIDDLE 2
 
 // demodulate: reflectance below FLOOR divides as FLOOR; where no channel reaches BLACK the surface
 // emits or absorbs, and its colour is the signal. MAX is the greatest reflectance believed.

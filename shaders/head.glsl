@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The network's head: 27 values of each pixel, and what they do to a resolve.
+// The network's head: 27 values of each pixel, 29 of taau-ray, and what they do to a resolve.
 layout(std430, set = 1, binding = HS_BINDING_LAYER_IN) readonly buffer hs_layer_in_block
 {
     UNIT activations[];
@@ -77,6 +77,14 @@ void bend_weights(inout float weights[16])
     [[unroll]] for (int n = 0; n < 16; n++)
         weights[n] += mix * (kernel[n] / max(total, 1e-30) - weights[n]);
 }
+
+#ifdef HS_LEVEL_TILES
+void read_level_shares()
+{
+    level_shares = vec2(bounded_tanh(head_value(HS_HEAD_MIDDLE)),
+                        bounded_tanh(head_value(HS_HEAD_ACCUMULATED)));
+}
+#endif
 
 vec3 residual()
 {

@@ -36,6 +36,16 @@
 // Features of a token of 2x2 pixels: channel 4 c + s of pixel s = x + 2 y, then those of the token.
 #define HS_FEATURES 64
 #define HS_PIXEL_FEATURES 12
+// taau-ray: of levels and guides at the token's nearest sample.
+#define HS_RAY_FEATURES 80
+#define HS_FEATURE_LEVELS 64 // M - D, A - D
+#define HS_FEATURE_NOISE 70
+#define HS_FEATURE_FRAMES 71
+#define HS_FEATURE_ALBEDO 72
+#define HS_FEATURE_NORMAL 75
+#define HS_FEATURE_ROUGHNESS 78
+#define HS_FEATURE_SURFACE 79
+#define HS_NOISE_MIN 1e-3 // added to the luminance that the noise is relative to
 // Head values of a pixel, channel 4 c + s. A value h enters as soft(h, l) = l * tanh(h / l).
 #define HS_HEAD_OUTPUTS 112
 #define HS_HEAD_AXIS_X 0
@@ -48,6 +58,8 @@
 #define HS_HEAD_BOX 22
 #define HS_HEAD_TRUST 23
 #define HS_HEAD_RESIDUAL 24
+#define HS_HEAD_MIDDLE 27 // taau-ray: shares of M - D and of A - D in the samples
+#define HS_HEAD_ACCUMULATED 28
 // Limits l: logs of the kernel's axes, shear, logits, other logs and log-odds.
 #define HS_HEAD_AXIS_SOFT 1.5
 #define HS_HEAD_SHEAR_SOFT 3.0

@@ -19,6 +19,9 @@ shared float errors_s[SAMPLES_MAX * SAMPLES_MAX];
 shared vec4 moved_c[MOVED_MAX * MOVED_MAX];
 shared float moved_s[MOVED_MAX * MOVED_MAX];
 ivec2 samples_first, moved_first;
+#ifdef HS_LEVEL_TILES
+#include "levels.glsl"
+#endif
 // Whether a sample or a pixel of the workgroup is not opaque. Where none is, s and alpha are 1 all
 // along, and functions that are told so (`opaque`) leave them out.
 shared bool some_transparent;
@@ -117,6 +120,9 @@ bool load_tiles(ivec2 p)
         const int i = t.y * SAMPLES_MAX + t.x;
         const vec4 texel = texelFetch(prep_colour, render_clamp(samples_first + t), 0);
         samples_t[i] = encode_straight(texel, samples_s[i]);
+#ifdef HS_LEVEL_TILES
+        load_levels(i, render_clamp(samples_first + t), samples_t[i].rgb, samples_s[i]);
+#endif
         alpha = min(alpha, texel.a);
     }
     for (int n = int(gl_LocalInvocationIndex); n < moved_size.x * moved_size.y; n += 64) {
@@ -179,6 +185,9 @@ work filter_window(float weights[16], bool opaque)
     [[unroll]] for (int n = 0; n < 16; n++) {
         const int i = corner + (n >> 2) * SAMPLES_MAX + (n & 3);
         vec4 straight = samples_t[i];
+#ifdef HS_LEVEL_TILES
+        straight.rgb = mix_levels(i, straight.rgb);
+#endif
         if (opaque)
             straight.a = 1.0;
         const float s = opaque ? 1.0 : samples_s[i];

@@ -55,6 +55,14 @@ struct hs_ref_signal {
     struct hs_ref_plane surface, signal, moments;
 };
 
+/** What taau-ray sees of the passes, at render size. Borrowed. */
+struct hs_ref_levels {
+    struct hs_ref_plane middle;      ///< Signal after HS_ATROUS_MIDDLE passes of the filter.
+    struct hs_ref_plane accumulated; ///< Signal before them, and its deviation.
+    struct hs_ref_plane moments;
+    struct hs_ref_plane albedo, traits, surface; ///< As in hs_ref_guided.
+};
+
 /** History, and history that was brought to this frame: colour 4 channels, aux 2, both half. */
 struct hs_ref_history {
     struct hs_ref_plane colour, aux;
@@ -100,12 +108,12 @@ void hs_ref_resolve(const struct hs_frame_params *p, const struct hs_state *stat
                     struct hs_ref_history *next, struct hs_ref_plane *image);
 
 /**
- * What the network sees (docs/model-format.md): 64 channels, half the output size, rounded up.
- * `motion` as for reproject.
+ * What the network sees (docs/model-format.md): 64 channels, with levels 80; half the output size,
+ * rounded up. `motion` as for reproject; `levels` NULL: not taau-ray.
  */
 void hs_ref_features(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
                      const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
-                     struct hs_ref_plane *features);
+                     const struct hs_ref_levels *levels, struct hs_ref_plane *features);
 
 /** What one layer gives. */
 struct hs_ref_layer {
@@ -130,11 +138,12 @@ int hs_ref_layer_run(const struct hs_layer *layer, const struct hs_ref_plane *in
                      const struct hs_ref_plane *add, struct hs_ref_layer *out);
 void hs_ref_layer_finish(struct hs_ref_layer *layer);
 
-/** Resolve as a network's head wants it: 112 channels, at least half the output size. */
+/** Resolve as a network's head wants it: 112 channels, with levels 128, at least half the output
+ * size. */
 void hs_ref_resolve_steered(const struct hs_frame_params *p, const struct hs_state *state,
                             const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
-                            const struct hs_ref_plane *head, struct hs_ref_history *next,
-                            struct hs_ref_plane *image);
+                            const struct hs_ref_levels *levels, const struct hs_ref_plane *head,
+                            struct hs_ref_history *next, struct hs_ref_plane *image);
 
 /** Sharpening of `in` into `out`, 4 channels, output size each. */
 void hs_ref_finish(const struct hs_frame_params *p, const struct hs_ref_plane *in,
@@ -163,7 +172,10 @@ struct hs_ref_stream *hs_ref_stream_create(int out_width, int out_height, bool l
 /** From the next frame on the stream runs this network; it borrows the weights. NULL: `taau`. */
 void hs_ref_stream_weights(struct hs_ref_stream *stream, const struct hs_weights *weights);
 
-/** From the next frame on, which must be a cut, the stream runs `atrous`. HS_ERR_NOMEM. */
+/**
+ * From the next frame on, which must be a cut, the stream runs `atrous`; with weights of taau-ray,
+ * that. HS_ERR_NOMEM.
+ */
 int hs_ref_stream_guided(struct hs_ref_stream *stream);
 
 /** Planes but the prepared colour keep floats, as the training package's do. */
@@ -186,6 +198,8 @@ const struct hs_ref_history *hs_ref_stream_reprojected(const struct hs_ref_strea
 const struct hs_ref_history *hs_ref_stream_history(const struct hs_ref_stream *stream);
 /** Without layers before the first frame that ran a network. */
 const struct hs_ref_network *hs_ref_stream_network(const struct hs_ref_stream *stream);
+/** Of the last frame of a stream that runs `atrous` or taau-ray. */
+struct hs_ref_levels hs_ref_stream_levels(const struct hs_ref_stream *stream);
 const struct hs_state *hs_ref_stream_state(const struct hs_ref_stream *stream);
 
 void hs_ref_stream_destroy(struct hs_ref_stream **stream);

@@ -15,6 +15,9 @@ int hs_ref_denoiser_run(struct hs_ref_denoiser *d, const struct hs_frame_params 
                         const struct hs_state *state, const struct hs_ref_inputs *in,
                         const struct hs_ref_plane *prev_depth, struct hs_ref_prepared *prep);
 
+/** Of the last frame. */
+struct hs_ref_levels hs_ref_denoiser_levels(const struct hs_ref_denoiser *d);
+
 void hs_ref_denoiser_destroy(struct hs_ref_denoiser **d);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reference of what the network sees: docs/model-format.md, features.
 #include "network.h"
-#include "ref_window.h"
+#include "ref_levels.h"
 
 /** Channels of a pixel; those of a token follow all four of them. */
 enum pixel_channel {
@@ -94,7 +94,8 @@ static void around_sample(const struct hs_frame_params *p, const struct hs_ref_p
 
 /** Token (x, y), whose pixel 0 is output pixel (2 x, 2 y). */
 static void token_features(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
-                           const struct hs_ref_prepared *prep, int x, int y, float *out)
+                           const struct hs_ref_prepared *prep, const struct hs_ref_levels *levels,
+                           int x, int y, float *out)
 {
     const float u = (2 * (float)x + 1) * p->scale.x, v = (2 * (float)y + 1) * p->scale.y;
     const float at_x = floorf(u - p->jitter.x), at_y = floorf(v - p->jitter.y);
@@ -115,11 +116,13 @@ static void token_features(const struct hs_frame_params *p, const struct hs_ref_
     out[BLUR] = hs_ref_blur(hx - floorf(hx), hy - floorf(hy));
     out[RATIO] = p->scale.x;
     out[RATIO + 1] = p->scale.y;
+    if (levels)
+        hs_ref_level_features(p, levels, &sample, sx, sy, out);
 }
 
 void hs_ref_features(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
                      const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
-                     struct hs_ref_plane *features)
+                     const struct hs_ref_levels *levels, struct hs_ref_plane *features)
 {
     for (int y = 0; y < features->height; y++) {
         for (int x = 0; x < features->width; x++) {
@@ -133,7 +136,7 @@ void hs_ref_features(const struct hs_frame_params *p, const struct hs_ref_plane 
                 for (int c = 0; c < HS_PIXEL_FEATURES; c++)
                     out[4 * c + s] = pixel[c];
             }
-            token_features(p, motion, prep, x, y, out);
+            token_features(p, motion, prep, levels, x, y, out);
         }
     }
 }

@@ -2,9 +2,10 @@
 // Reference of shaders/40_resolve: this frame's samples and the reprojected history into one
 // picture, which is the next history. A network's head may steer it; zeros leave it as it is.
 #include "network.h"
-#include "ref_window.h"
+#include "ref_levels.h"
 
-#define HEAD_VALUES (HS_HEAD_RESIDUAL + 3)
+/** Of taau-ray; others have fewer. */
+#define HEAD_VALUES (HS_HEAD_ACCUMULATED + 1)
 
 /** Values of the head at a pixel, by channel. */
 struct steering {
@@ -24,7 +25,7 @@ static float grow(const struct steering *s, int channel)
 static void load_steering(const struct hs_ref_plane *head, int x, int y, struct steering *s)
 {
     const float *token = hs_ref_texel(head, x / 2, y / 2);
-    for (int c = 0; c < HEAD_VALUES; c++)
+    for (int c = 0; c < HEAD_VALUES && 4 * c < head->channels; c++)
         s->h[c] = token[4 * c + x % 2 + 2 * (y % 2)];
 }
 
@@ -76,14 +77,16 @@ static float rectify(const struct hs_ref_window *w, float size, struct hs_ref_wo
 
 /**
  * History plus the kernel-weighted mean of what the four samples around the pixel say about it:
- * detail of history survives where this frame has no sample. Returns the sum of the kernel.
+ * detail of history survives where this frame has no sample. `taps`: what it is kept within, with
+ * history itself. Returns the sum of the kernel.
  */
 static float correct(const struct hs_frame_params *p, const struct hs_ref_window *w,
-                     const struct hs_ref_plane *reprojected, struct hs_ref_work *history)
+                     const struct hs_ref_range *taps, const struct hs_ref_plane *reprojected,
+                     struct hs_ref_work *history)
 {
     struct hs_ref_work sum;
     const float total = hs_ref_window_errors(p, w, reprojected, &sum);
-    struct hs_ref_range range = w->range;
+    struct hs_ref_range range = *taps;
     hs_ref_range_add(&range, history);
     const float share = HS_REF_F(HS_TAAU_CORRECT_GAIN) / fmaxf(total, 1e-9f);
     for (int k = 0; k < 5; k++)
@@ -104,22 +107,27 @@ static void add_residual(const struct hs_frame_params *p, const struct steering 
 
 /** One output pixel; returns its new weight. */
 static float resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_plane *colour,
-                           const struct hs_ref_history *reproj, const struct steering *s, int x,
-                           int y, float *rgba)
+                           const struct hs_ref_history *reproj, const struct hs_ref_levels *levels,
+                           const struct steering *s, int x, int y, float *rgba)
 {
-    struct hs_ref_window w;
+    struct hs_ref_window w, mixed;
     float weights[4][4];
     hs_ref_window_load(p, colour, x, y, &w);
     hs_ref_window_cubic(&w, weights);
     if (s)
         steer_weights(&w, s, weights);
-    struct hs_ref_work now = hs_ref_window_filter(&w, weights);
+    mixed = w;
+    if (levels)
+        hs_ref_level_mix(p, levels,
+                         (float[]){tanhf(s->h[HS_HEAD_MIDDLE]), tanhf(s->h[HS_HEAD_ACCUMULATED])},
+                         &mixed);
+    struct hs_ref_work now = hs_ref_window_filter(&mixed, weights);
     const float gain = s ? w.gain * grow(s, HS_HEAD_GAIN) : w.gain;
     float weight = hs_ref_texel(&reproj->aux, x, y)[0];
     if (weight > 0) {
         struct hs_ref_work old = hs_ref_encode(p, hs_ref_texel(&reproj->colour, x, y));
         struct hs_ref_work corrected = old;
-        const float total = correct(p, &w, &reproj->colour, &corrected);
+        const float total = correct(p, &w, &mixed.range, &reproj->colour, &corrected);
         const float size = hs_ref_box_size(p, weight) * (s ? grow(s, HS_HEAD_BOX) : 1);
         const float keep = rectify(&w, size, &old);
         weight *= keep * keep;
@@ -127,7 +135,7 @@ static float resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_
                       (weight + HS_REF_F(HS_TAAU_CORRECT_WEIGHT));
         if (s) {
             const float odds = grow(s, HS_HEAD_TRUST);
-            trust = trust * odds / (1 - trust + trust * odds);
+            trust += trust * (1 - trust) * (odds - 1) / (1 - trust + trust * odds);
             weight *= grow(s, HS_HEAD_WEIGHT);
         }
         for (int k = 0; k < 5; k++) {
@@ -143,8 +151,8 @@ static float resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_
 
 void hs_ref_resolve_steered(const struct hs_frame_params *p, const struct hs_state *state,
                             const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
-                            const struct hs_ref_plane *head, struct hs_ref_history *next,
-                            struct hs_ref_plane *image)
+                            const struct hs_ref_levels *levels, const struct hs_ref_plane *head,
+                            struct hs_ref_history *next, struct hs_ref_plane *image)
 {
     const float factor = hs_ref_has(p, HS_FRAME_LDR) ? 1 : state->exposure.x;
     for (int y = 0; y < p->size.w; y++) {
@@ -154,7 +162,7 @@ void hs_ref_resolve_steered(const struct hs_frame_params *p, const struct hs_sta
             if (head)
                 load_steering(head, x, y, &s);
             const float weight =
-                resolve_pixel(p, &prep->colour, reproj, head ? &s : NULL, x, y, rgba);
+                resolve_pixel(p, &prep->colour, reproj, levels, head ? &s : NULL, x, y, rgba);
             float *c = hs_ref_pixel(&next->colour, x, y), *aux = hs_ref_pixel(&next->aux, x, y);
             float *out = hs_ref_pixel(image, x, y);
             for (int i = 0; i < 4; i++)
@@ -172,5 +180,5 @@ void hs_ref_resolve(const struct hs_frame_params *p, const struct hs_state *stat
                     const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
                     struct hs_ref_history *next, struct hs_ref_plane *image)
 {
-    hs_ref_resolve_steered(p, state, prep, reproj, NULL, next, image);
+    hs_ref_resolve_steered(p, state, prep, reproj, NULL, NULL, next, image);
 }

@@ -123,6 +123,8 @@ static int check(const struct hs_ref_stream *s, const struct hs_frame *f,
 {
     const int w = (int)f->render_width, h = (int)f->render_height;
     const bool display = f->motion_params.display_resolution;
+    if (s->weights && s->weights->architecture == HS_ARCHITECTURE_RAY && !s->denoiser)
+        return HS_ERR_INVALID;
     if (!fits_or_absent(&in->diffuse, w, h, 4) || !fits_or_absent(&in->specular, w, h, 4) ||
         !fits_or_absent(&in->normal, w, h, 4) || !fits_or_absent(&in->roughness, w, h, 1) ||
         !fits_or_absent(&in->hit, w, h, 1))
@@ -192,13 +194,18 @@ static int run_network(struct hs_ref_stream *s, const struct hs_ref_inputs *in,
     int err = make_features(s);
     if (err)
         return err;
-    hs_ref_features(p, &in->motion, &s->prep, &s->reproj, &s->features);
+    struct hs_ref_levels seen, *levels = NULL;
+    if (s->weights->architecture == HS_ARCHITECTURE_RAY) {
+        seen = hs_ref_denoiser_levels(s->denoiser);
+        levels = &seen;
+    }
+    hs_ref_features(p, &in->motion, &s->prep, &s->reproj, levels, &s->features);
     err = hs_ref_network_run(s->weights, &s->features, &network);
     if (err)
         return err;
     hs_ref_network_finish(&s->network);
     s->network = network;
-    hs_ref_resolve_steered(p, &s->state, &s->prep, &s->reproj,
+    hs_ref_resolve_steered(p, &s->state, &s->prep, &s->reproj, levels,
                            &network.layers[network.layer_count - 1].result, next, image);
     return 0;
 }
@@ -275,6 +282,11 @@ const struct hs_ref_history *hs_ref_stream_history(const struct hs_ref_stream *s
 const struct hs_ref_network *hs_ref_stream_network(const struct hs_ref_stream *s)
 {
     return &s->network;
+}
+
+struct hs_ref_levels hs_ref_stream_levels(const struct hs_ref_stream *s)
+{
+    return hs_ref_denoiser_levels(s->denoiser);
 }
 
 const struct hs_state *hs_ref_stream_state(const struct hs_ref_stream *s)

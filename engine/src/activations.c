@@ -30,12 +30,14 @@ int hs_activations_plan(struct hs_stream *s)
     uint64_t largest = 0;
     for (int i = 0; i < HS_TENSORS; i++)
         largest = tensor_bytes(s, i) > largest ? tensor_bytes(s, i) : largest;
-    const bool plain = s->model->plain_resolve != VK_NULL_HANDLE;
+    const bool plain = s->model->replaceable;
     hs_log_message(&s->device->log, plain ? HS_LOG_WARN : HS_LOG_ERROR,
                    "output size %ux%u: activations of %.0f MiB, buffers of %s end at %.0f%s",
                    s->params.out_width, s->params.out_height, (double)largest / (1 << 20),
                    s->device->name, (double)most / (1 << 20),
-                   plain ? "; " HS_CHOICE_PLAIN " takes over" : "");
+                   !plain             ? ""
+                   : s->model->guides ? "; " HS_CHOICE_GUIDED " takes over"
+                                      : "; " HS_CHOICE_PLAIN " takes over");
     return HS_ERR_UNSUPPORTED;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What planes beside the colour need: the variant of resolve, history, descriptor sets.
+#include "guides.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -21,35 +22,44 @@ static int create_layouts(struct hs_stream *s)
         err = hs_model_set_layout(s->model, 0, binding_type, &a->empty_layout);
     if (err || a->pipeline_layout)
         return err;
-    const VkDescriptorSetLayout sets[] = {s->model->set_layout,
-                                          s->network ? s->model->network_layout : a->empty_layout,
-                                          a->set_layout};
+    const VkDescriptorSetLayout sets[HS_SET_GUIDES + 1] = {
+        s->model->set_layout,
+        s->network ? s->model->network_layout : a->empty_layout,
+        a->set_layout,
+        s->model->guide_layout,
+    };
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct hs_aov_push)};
-    VkResult r =
-        device->vk.CreatePipelineLayout(device->device,
-                                        &(VkPipelineLayoutCreateInfo){
-                                            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                            .setLayoutCount = 3,
-                                            .pSetLayouts = sets,
-                                            .pushConstantRangeCount = 1,
-                                            .pPushConstantRanges = &push,
-                                        },
-                                        NULL, &a->pipeline_layout);
+    VkResult r = device->vk.CreatePipelineLayout(
+        device->device,
+        &(VkPipelineLayoutCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+            .setLayoutCount = s->model->guides ? HS_SET_GUIDES + 1 : 3,
+            .pSetLayouts = sets,
+            .pushConstantRangeCount = 1,
+            .pPushConstantRanges = &push,
+        },
+        NULL, &a->pipeline_layout);
     return hs_device_error(s->device, r, "vkCreatePipelineLayout");
 }
 
-static int create_pipeline(struct hs_stream *s)
+static const char *shader_of(const struct hs_model *model)
+{
+    const bool matrix = model->path == HS_PATH_MATRIX;
+    if (model->guides)
+        return matrix ? "40_resolve_aov_ray_cm" : "40_resolve_aov_ray_f32";
+    return matrix ? "40_resolve_aov_cm" : "40_resolve_aov_f32";
+}
+
+static int create_pipeline(struct hs_stream *s, bool network)
 {
     struct hs_aovs *a = &s->aovs;
     const int err = create_layouts(s);
-    if (err || a->pipeline)
+    if (err || a->pipelines[network])
         return err;
     const struct hs_layers *layers = &s->model->layers;
-    const char *shader = !s->network                        ? "40_resolve_aov"
-                         : s->model->path == HS_PATH_MATRIX ? "40_resolve_aov_cm"
-                                                            : "40_resolve_aov_f32";
-    return hs_model_pipeline(s->model, a->pipeline_layout, shader, "aovs",
-                             s->network ? &layers->list[layers->count - 1] : NULL, &a->pipeline);
+    return hs_model_pipeline(
+        s->model, a->pipeline_layout, network ? shader_of(s->model) : "40_resolve_aov", "aovs",
+        network ? &layers->list[layers->count - 1] : NULL, &a->pipelines[network]);
 }
 
 static int create_history(struct hs_stream *s, uint32_t index)
@@ -171,7 +181,7 @@ static int find_set(struct hs_stream *s, const struct hs_aov *aov, uint32_t inde
 int hs_aovs_choose(struct hs_stream *s, struct hs_recording *rec)
 {
     const struct hs_frame *f = rec->frame;
-    int err = f->aov_count ? create_pipeline(s) : 0;
+    int err = f->aov_count ? create_pipeline(s, rec->network) : 0;
     for (uint32_t i = 0; !err && i < f->aov_count; i++) {
         err = create_history(s, i);
         if (!err)
@@ -205,7 +215,8 @@ void hs_aovs_destroy(struct hs_stream *s)
     for (uint32_t i = 0; i < a->pool_count; i++)
         device->vk.DestroyDescriptorPool(device->device, a->pools[i], NULL);
     free(a->sets);
-    device->vk.DestroyPipeline(device->device, a->pipeline, NULL);
+    device->vk.DestroyPipeline(device->device, a->pipelines[0], NULL);
+    device->vk.DestroyPipeline(device->device, a->pipelines[1], NULL);
     device->vk.DestroyPipelineLayout(device->device, a->pipeline_layout, NULL);
     device->vk.DestroyDescriptorSetLayout(device->device, a->set_layout, NULL);
     device->vk.DestroyDescriptorSetLayout(device->device, a->empty_layout, NULL);

@@ -324,6 +324,13 @@ static void record_reproject(struct hs_stream *s, struct hs_recording *rec, VkCo
              groups_of(rows.end - rows.first));
 }
 
+static void bind_guides(struct hs_stream *s, const struct hs_recording *rec, VkCommandBuffer cmd,
+                        VkPipelineLayout layout)
+{
+    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, layout, HS_SET_GUIDES,
+                                        1, &rec->guide_set, 0, NULL);
+}
+
 /** The AOVs of a band that was resolved with these push constants: the same stage once each. */
 static void record_aovs(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
                         const struct hs_push *push, struct hs_rows rows)
@@ -331,12 +338,14 @@ static void record_aovs(struct hs_stream *s, struct hs_recording *rec, VkCommand
     const struct hs_vk *vk = &s->device->vk;
     const struct hs_aovs *a = &s->aovs;
     // Another layout: sets are bound anew, there and back.
-    const VkDescriptorSet sets[] = {rec->set, s->network ? s->layer_sets[s->model->layers.count - 1]
-                                                         : VK_NULL_HANDLE};
+    const VkDescriptorSet sets[] = {
+        rec->set, rec->network ? s->layer_sets[s->model->layers.count - 1] : VK_NULL_HANDLE};
     begin_label(s, cmd, "aovs");
-    vk->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, a->pipeline);
+    vk->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, a->pipelines[rec->network]);
     vk->CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, a->pipeline_layout, 0,
-                              s->network ? 2 : 1, sets, 0, NULL);
+                              rec->network ? 2 : 1, sets, 0, NULL);
+    if (rec->guides)
+        bind_guides(s, rec, cmd, a->pipeline_layout);
     for (uint32_t i = 0; i < rec->frame->aov_count; i++) {
         const enum hs_aov_kind kind = rec->frame->aovs[i].kind;
         const bool past = a->own[i].valid && a->own[i].kind == kind && !rec->reset;
@@ -352,6 +361,8 @@ static void record_aovs(struct hs_stream *s, struct hs_recording *rec, VkCommand
     }
     vk->CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, s->model->pipeline_layout, 0, 1,
                               &rec->set, 0, NULL);
+    if (rec->guides)
+        bind_guides(s, rec, cmd, s->model->pipeline_layout);
     if (vk->CmdEndDebugUtilsLabelEXT)
         vk->CmdEndDebugUtilsLabelEXT(cmd);
     hs_timing_mark(s, rec, cmd, "aovs");
@@ -361,10 +372,10 @@ static void record_aovs(struct hs_stream *s, struct hs_recording *rec, VkCommand
 static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
                            struct hs_rows rows)
 {
-    const bool taken_over = s->model->layers.count && !s->network;
+    const bool taken_over = s->model->layers.count && !rec->network;
     struct hs_push push = push_rows(rows.first, rows.end);
     moved_ring(s, hs_bands_moved_row(rows.first), &push);
-    if (s->network)
+    if (rec->network)
         bind_layer(s, cmd, s->model->layers.count - 1, rows.first / 2, 0, &push);
     push_constants(s, cmd, &push);
     dispatch_pipeline(
@@ -383,7 +394,7 @@ static void record_bands(struct hs_stream *s, struct hs_recording *rec, VkComman
     struct hs_rows rows[HS_ITEMS_MAX];
     while (hs_bands_next(&s->bands_params, &s->bands, &state, rows)) {
         for (uint32_t i = 0; i <= last; i++) {
-            if (rows[i].first == rows[i].end)
+            if (rows[i].first == rows[i].end || (i && i < last && !rec->network))
                 continue;
             // Also keeps what a band reads from what the next one writes in its place.
             between_stages(s, cmd);
@@ -404,8 +415,7 @@ static void record_guided(struct hs_stream *s, struct hs_recording *rec, VkComma
 {
     const uint32_t x = groups_of(rec->frame->render_width);
     const uint32_t y = groups_of(rec->frame->render_height);
-    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                        s->model->pipeline_layout, 1, 1, &rec->guide_set, 0, NULL);
+    bind_guides(s, rec, cmd, s->model->pipeline_layout);
     between_stages(s, cmd);
     dispatch(s, rec, cmd, HS_STAGE_DEMODULATE, x, y);
     between_stages(s, cmd);

@@ -2,6 +2,7 @@
 // What the passes that read guides need, and what a frame's planes are good for.
 #include "guides.h"
 
+#include "choose.h"
 #include "stream.h"
 
 #define IMAGES_IN (HS_BINDING_OUT_PREP_COLOUR - HS_BINDING_COLOUR + HS_BINDING_OUT_SIGNAL_A)
@@ -21,16 +22,17 @@ int hs_guides_layout(struct hs_model *model)
     if (device->limits.maxPerStageDescriptorSampledImages < IMAGES_IN ||
         device->limits.maxPerStageDescriptorStorageImages < IMAGES_OUT) {
         hs_log_message(&device->log, HS_LOG_WARN,
-                       "%s needs %d sampled and %d storage images a stage, %s has %u and %u; taau "
-                       "takes over",
+                       "%s needs %d sampled and %d storage images a stage, %s has %u and %u%s",
                        model->name, IMAGES_IN, IMAGES_OUT, device->name,
                        device->limits.maxPerStageDescriptorSampledImages,
-                       device->limits.maxPerStageDescriptorStorageImages);
+                       device->limits.maxPerStageDescriptorStorageImages,
+                       model->replaceable ? "; " HS_CHOICE_PLAIN " takes over" : "");
         return HS_ERR_UNSUPPORTED;
     }
-    const int err =
-        hs_model_set_layout(model, HS_BINDING_GUIDE_COUNT, binding_type, &model->guide_layout);
-    return err ? err : hs_model_layout(model);
+    const int err = hs_model_set_layout(model, 0, binding_type, &model->empty_layout);
+    return err ? err
+               : hs_model_set_layout(model, HS_BINDING_GUIDE_COUNT, binding_type,
+                                     &model->guide_layout);
 }
 
 static int create_images(struct hs_stream *s)
@@ -38,10 +40,12 @@ static int create_images(struct hs_stream *s)
     const uint32_t w = s->params.max_render_width, h = s->params.max_render_height;
     const VkFormat rgba = VK_FORMAT_R16G16B16A16_SFLOAT;
     static const char *const names[HS_GUIDE_COUNT] = {
-        "signal A",  "signal B",         "albedo",           "traits",    "surface 0",
-        "surface 1", "history signal 0", "history signal 1", "moments 0", "moments 1"};
+        "signal A",      "signal B",      "albedo",    "traits",    "surface 0",    "surface 1",
+        "accumulated 0", "accumulated 1", "moments 0", "moments 1", "middle signal"};
     struct hs_image_plan plan[HS_GUIDE_COUNT];
-    for (int i = 0; i < HS_GUIDE_COUNT; i++)
+    // Only a network sees more of the filter's passes than the last.
+    const int count = s->network ? HS_GUIDE_COUNT : HS_GUIDE_MIDDLE;
+    for (int i = 0; i < count; i++)
         plan[i] = (struct hs_image_plan){
             .image = &s->guides[i],
             .name = names[i],
@@ -51,7 +55,7 @@ static int create_images(struct hs_stream *s)
             .usage = HS_OWN_USAGE,
         };
     return hs_arena_create(s->device,
-                           &(struct hs_arena_plan){.images = plan, .image_count = HS_GUIDE_COUNT},
+                           &(struct hs_arena_plan){.images = plan, .image_count = (uint32_t)count},
                            &s->guide_arena);
 }
 
@@ -62,6 +66,7 @@ bool hs_guides_run(const struct hs_stream *s)
 
 int hs_guides_choose(struct hs_stream *s, struct hs_recording *rec)
 {
+    rec->network = s->network;
     if (!s->model->guides)
         return 0;
     // A cut tries again: it makes everything anew.
@@ -77,6 +82,7 @@ int hs_guides_choose(struct hs_stream *s, struct hs_recording *rec)
         }
     }
     rec->guides = !s->guides_failed;
+    rec->network = s->network && rec->guides;
     for (int i = HS_PLANE_DIFFUSE; !rec->guides && i <= HS_PLANE_HIT; i++)
         rec->planes[i] = (struct hs_plane_use){0};
     return 0;
@@ -86,21 +92,26 @@ void hs_guides_write(const struct hs_stream *s, const struct hs_recording *rec,
                      const struct hs_set *set)
 {
     const int now = (int)set->key.parity, before = !set->key.parity;
+    const int middle = s->network ? HS_GUIDE_MIDDLE : HS_GUIDE_SIGNAL_B;
     const int own[HS_BINDING_GUIDE_COUNT] = {
         [HS_BINDING_SIGNAL_A] = HS_GUIDE_SIGNAL_A,
         [HS_BINDING_SIGNAL_B] = HS_GUIDE_SIGNAL_B,
+        [HS_BINDING_MIDDLE] = middle,
+        [HS_BINDING_ACCUMULATED] = HS_GUIDE_ACCUMULATED + now,
+        [HS_BINDING_MOMENTS] = HS_GUIDE_MOMENTS + now,
         [HS_BINDING_ALBEDO] = HS_GUIDE_ALBEDO,
         [HS_BINDING_TRAITS] = HS_GUIDE_TRAITS,
         [HS_BINDING_SURFACE] = HS_GUIDE_SURFACE + now,
         [HS_BINDING_PREV_SURFACE] = HS_GUIDE_SURFACE + before,
-        [HS_BINDING_PREV_SIGNAL] = HS_GUIDE_SIGNAL + before,
+        [HS_BINDING_PREV_ACCUMULATED] = HS_GUIDE_ACCUMULATED + before,
         [HS_BINDING_PREV_MOMENTS] = HS_GUIDE_MOMENTS + before,
         [HS_BINDING_OUT_SIGNAL_A] = HS_GUIDE_SIGNAL_A,
         [HS_BINDING_OUT_SIGNAL_B] = HS_GUIDE_SIGNAL_B,
+        [HS_BINDING_OUT_MIDDLE] = middle,
         [HS_BINDING_OUT_ALBEDO] = HS_GUIDE_ALBEDO,
         [HS_BINDING_OUT_TRAITS] = HS_GUIDE_TRAITS,
         [HS_BINDING_OUT_SURFACE] = HS_GUIDE_SURFACE + now,
-        [HS_BINDING_OUT_HISTORY_SIGNAL] = HS_GUIDE_SIGNAL + now,
+        [HS_BINDING_OUT_ACCUMULATED] = HS_GUIDE_ACCUMULATED + now,
         [HS_BINDING_OUT_MOMENTS] = HS_GUIDE_MOMENTS + now,
     };
     VkDescriptorImageInfo images[HS_BINDING_GUIDE_COUNT];

@@ -43,15 +43,20 @@ VkDescriptorType hs_binding_type(uint32_t binding)
 int hs_model_layout(struct hs_model *model)
 {
     struct hs_device *device = model->device;
-    const VkDescriptorSetLayout second =
-        model->guides ? model->guide_layout : model->network_layout;
-    const VkDescriptorSetLayout sets[] = {model->set_layout, second};
+    const VkDescriptorSetLayout sets[HS_SET_GUIDES + 1] = {
+        model->set_layout,
+        model->layers.count ? model->network_layout : model->empty_layout,
+        model->empty_layout,
+        model->guide_layout,
+    };
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct hs_push)};
     VkResult r =
         device->vk.CreatePipelineLayout(device->device,
                                         &(VkPipelineLayoutCreateInfo){
                                             .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                            .setLayoutCount = second ? 2 : 1,
+                                            .setLayoutCount = model->guides ? HS_SET_GUIDES + 1
+                                                              : model->layers.count ? 2
+                                                                                    : 1,
                                             .pSetLayouts = sets,
                                             .pushConstantRangeCount = 1,
                                             .pPushConstantRanges = &push,
@@ -85,14 +90,12 @@ int hs_model_set_layout(const struct hs_model *model, uint32_t count,
 
 static int create_layouts(struct hs_model *model)
 {
-    const int err =
-        hs_model_set_layout(model, HS_BINDING_COUNT, hs_binding_type, &model->set_layout);
-    if (err)
-        return err;
-    // With a network, or with guides, the layout of all pipelines has their set, too.
-    if (model->guides)
-        return hs_guides_layout(model);
-    return model->layers.count ? 0 : hs_model_layout(model);
+    int err = hs_model_set_layout(model, HS_BINDING_COUNT, hs_binding_type, &model->set_layout);
+    if (!err && model->layers.count)
+        err = hs_network_layout(model);
+    if (!err && model->guides)
+        err = hs_guides_layout(model);
+    return err ? err : hs_model_layout(model);
 }
 
 /** Specialization constants of a layer; what a shader does not have is ignored. */
@@ -183,7 +186,7 @@ static int create_all(struct hs_model *model, const struct hs_weights *weights,
             err = hs_model_pipeline(model, model->pipeline_layout, stages[i].shader, stages[i].name,
                                     NULL, &model->pipelines[i]);
     }
-    if (!err && weights && !params->file)
+    if (!err && weights && (model->replaceable || model->guides))
         err = hs_model_pipeline(model, model->pipeline_layout, stages[HS_STAGE_RESOLVE].shader,
                                 "plain resolve", NULL, &model->plain_resolve);
     return err;
@@ -201,7 +204,9 @@ static int create_model(struct hs_device *device, const struct hs_weights *weigh
     }
     model->device = device;
     model->path = HS_PATH_PLAIN;
-    model->guides = !weights && !strcmp(plain, HS_CHOICE_GUIDED);
+    model->guides =
+        weights ? weights->architecture == HS_ARCHITECTURE_RAY : !strcmp(plain, HS_CHOICE_GUIDED);
+    model->replaceable = !params->file;
     snprintf(model->name, sizeof(model->name), "%s", weights ? weights->preset : plain);
     if (params->path == HS_PATH_MATRIX && !weights)
         hs_log_message(&device->log, HS_LOG_INFO,
@@ -271,6 +276,7 @@ void hs_model_destroy(struct hs_model **pointer)
     hs_network_destroy(model);
     device->vk.DestroyPipelineLayout(device->device, model->pipeline_layout, NULL);
     device->vk.DestroyDescriptorSetLayout(device->device, model->guide_layout, NULL);
+    device->vk.DestroyDescriptorSetLayout(device->device, model->empty_layout, NULL);
     device->vk.DestroyDescriptorSetLayout(device->device, model->set_layout, NULL);
     free(model);
     *pointer = NULL;

@@ -29,16 +29,19 @@ struct hs_model {
     struct hs_device *device;
     char name[HS_WEIGHTS_NAME_MAX]; ///< Of the preset.
     enum hs_path path;
-    bool guides; ///< `atrous`: reads guides, has the three stages for it and their set.
+    bool guides;      ///< `atrous` and taau-ray: reads guides, has the stages for it and their set.
+    bool replaceable; ///< A preset, for which others take over; not a named file.
     VkDescriptorSetLayout set_layout;
     VkDescriptorSetLayout guide_layout;
+    VkDescriptorSetLayout empty_layout; ///< For set numbers between those of a model with guides.
     VkPipelineLayout pipeline_layout;
     VkPipeline pipelines[HS_STAGE_COUNT];
     /** Network; a count of 0: there is none. The head's layer has no pipeline, resolve runs it. */
     struct hs_layers layers;
     VkDescriptorSetLayout network_layout;
     VkPipeline layer_pipelines[HS_WEIGHTS_LAYERS_MAX];
-    /** `taau`'s, for streams that are too large for the network; a named file has none. */
+    /** `taau`'s, for streams that are too large for the network, and where the planes of guides can
+     * not be made. */
     VkPipeline plain_resolve;
     /** Weights where the host wrote them; streams copy them. */
     struct hs_arena arena;
@@ -62,7 +65,7 @@ VkDescriptorType hs_binding_type(uint32_t binding);
 /** The layout of all pipelines, from those of the sets. */
 int hs_model_layout(struct hs_model *model);
 
-/** The layout of the guides' set, then that of all pipelines. */
+/** The layout of the guides' set. */
 int hs_guides_layout(struct hs_model *model);
 
 /**
@@ -73,6 +76,7 @@ int hs_model_pipeline(const struct hs_model *model, VkPipelineLayout layout, con
                       const char *name, const struct hs_dispatch *dispatch, VkPipeline *pipeline);
 
 /** Plans the network and chooses its path, before there are layouts; then makes the rest. */
+int hs_network_layout(struct hs_model *model);
 int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, enum hs_path path);
 int hs_network_create(struct hs_model *model, const struct hs_weights *weights);
 void hs_network_destroy(struct hs_model *model);

@@ -9,11 +9,6 @@ int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, en
     const struct hs_device *device = model->device;
     const uint32_t shared = device->limits.maxComputeSharedMemorySize;
     static const struct hs_matrix_size plain = {0};
-    if (weights->architecture != HS_ARCHITECTURE_UNET) {
-        hs_log_message(&device->log, HS_LOG_ERROR, "%s: this build runs taau-unet only",
-                       weights->preset);
-        return HS_ERR_UNSUPPORTED;
-    }
     // Processors have no units for matrices, and take them apart again.
     const bool slow = device->software && path == HS_PATH_AUTO;
     model->path = HS_PATH_MATRIX;
@@ -39,11 +34,10 @@ static VkDescriptorType binding_type(uint32_t binding)
     return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
-static int create_layout(struct hs_model *model)
+int hs_network_layout(struct hs_model *model)
 {
-    const int err =
-        hs_model_set_layout(model, HS_BINDING_NETWORK_COUNT, binding_type, &model->network_layout);
-    return err ? err : hs_model_layout(model);
+    return hs_model_set_layout(model, HS_BINDING_NETWORK_COUNT, binding_type,
+                               &model->network_layout);
 }
 
 static int create_weights(struct hs_model *model, const struct hs_weights *weights)
@@ -72,18 +66,18 @@ int hs_network_create(struct hs_model *model, const struct hs_weights *weights)
     const bool matrix = model->path == HS_PATH_MATRIX;
     const struct hs_layers *layers = &model->layers;
     const uint32_t head = layers->count - 1;
-    int err = create_layout(model);
-    if (!err)
-        err = create_weights(model, weights);
+    const char *enter = model->guides ? (matrix ? "30_enter_ray_cm" : "30_enter_ray_f32")
+                                      : (matrix ? "30_enter_cm" : "30_enter_f32");
+    const char *resolve = model->guides ? (matrix ? "40_resolve_ray_cm" : "40_resolve_ray_f32")
+                                        : (matrix ? "40_resolve_cm" : "40_resolve_f32");
+    int err = create_weights(model, weights);
     for (uint32_t i = 0; !err && i < head; i++) {
-        const char *shader =
-            i ? (matrix ? "32_conv_cm" : "32_conv_f32") : (matrix ? "30_enter_cm" : "30_enter_f32");
+        const char *shader = i ? (matrix ? "32_conv_cm" : "32_conv_f32") : enter;
         err = hs_model_pipeline(model, model->pipeline_layout, shader, layers->list[i].name,
                                 &layers->list[i], &model->layer_pipelines[i]);
     }
     if (!err)
-        err = hs_model_pipeline(model, model->pipeline_layout,
-                                matrix ? "40_resolve_cm" : "40_resolve_f32",
+        err = hs_model_pipeline(model, model->pipeline_layout, resolve,
                                 hs_stage_name(HS_STAGE_RESOLVE), &layers->list[head],
                                 &model->pipelines[HS_STAGE_RESOLVE]);
     return err;

@@ -101,7 +101,7 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
     }
     s->network = model->layers.count > 0;
     err = hs_activations_plan(s);
-    if (err == HS_ERR_UNSUPPORTED && model->plain_resolve) {
+    if (err == HS_ERR_UNSUPPORTED && model->replaceable) {
         s->network = false;
         err = hs_activations_plan(s);
     }
@@ -173,14 +173,22 @@ void hs_stream_forget(struct hs_stream *s, VkImageView view)
     hs_aovs_forget(s, view);
 }
 
+/** The preset that runs, or the one that took over. */
+static const char *running(const struct hs_stream *s)
+{
+    if (s->model->guides && !hs_guides_run(s))
+        return HS_CHOICE_PLAIN;
+    if (!s->model->layers.count || s->network)
+        return s->model->name;
+    return s->model->guides ? HS_CHOICE_GUIDED : HS_CHOICE_PLAIN;
+}
+
 void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
 {
     if (!s || !info)
         return;
-    const bool plain =
-        (s->model->layers.count && !s->network) || (s->model->guides && !hs_guides_run(s));
     *info = (struct hs_stream_info){
-        .preset = plain ? HS_CHOICE_PLAIN : s->model->name,
+        .preset = running(s),
         .bands = s->bands.count,
         .frames = s->frames,
     };
@@ -190,7 +198,7 @@ void hs_stream_describe(const struct hs_stream *s, struct hs_stream_info *info)
     }
     info->activation_bytes += s->network_arena.bytes;
     for (int i = 0; i < HS_GUIDE_COUNT; i++) {
-        const bool history = i >= HS_GUIDE_SURFACE;
+        const bool history = i >= HS_GUIDE_SURFACE && i < HS_GUIDE_MIDDLE;
         *(history ? &info->history_bytes : &info->activation_bytes) += s->guides[i].bytes;
     }
     for (int i = 0; i < HS_AOV_MAX; i++)

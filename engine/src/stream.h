@@ -51,9 +51,10 @@ enum hs_guide_own {
     HS_GUIDE_ALBEDO,
     HS_GUIDE_TRAITS,
     HS_GUIDE_SURFACE,
-    HS_GUIDE_SIGNAL = HS_GUIDE_SURFACE + 2,
-    HS_GUIDE_MOMENTS = HS_GUIDE_SIGNAL + 2,
-    HS_GUIDE_COUNT = HS_GUIDE_MOMENTS + 2,
+    HS_GUIDE_ACCUMULATED = HS_GUIDE_SURFACE + 2,
+    HS_GUIDE_MOMENTS = HS_GUIDE_ACCUMULATED + 2,
+    HS_GUIDE_MIDDLE = HS_GUIDE_MOMENTS + 2, ///< With a network; otherwise signal B.
+    HS_GUIDE_COUNT,
 };
 
 /** TRANSFER_SRC: tests read the planes between stages. */
@@ -123,7 +124,7 @@ struct hs_aov_set {
 struct hs_aovs {
     VkDescriptorSetLayout empty_layout, set_layout;
     VkPipelineLayout pipeline_layout;
-    VkPipeline pipeline;
+    VkPipeline pipelines[2]; ///< Without and with the network.
     VkDescriptorPool pools[HS_MAX_POOLS];
     uint32_t pool_count;
     struct hs_aov_set *sets;
@@ -209,6 +210,7 @@ struct hs_recording {
     bool finish;
     bool measure;
     bool guides;       ///< The passes that read guides run.
+    bool network;      ///< So do the network and its variant of resolve.
     bool world_normal; ///< The frame's normals are in world space, or are brought there.
     VkDescriptorSet set;
     VkDescriptorSet guide_set;

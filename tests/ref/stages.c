@@ -57,11 +57,9 @@ static struct hs_ref_plane weights(struct hs_ref_plane one)
     return two;
 }
 
-static struct hs_ref_plane own(struct fixture *fx, const struct hs_stream *s, int which,
-                               int32_t width, int32_t height)
+struct hs_ref_plane gpu_own_read(struct fixture *fx, const struct hs_own_image *image,
+                                 int32_t width, int32_t height)
 {
-    // The rectangle that this frame uses; the image may be larger.
-    const struct hs_own_image *image = &s->own[which];
     struct hs_ref_plane all = gpu_image_read(fx, image->image, image->format, image->width,
                                              image->height, VK_IMAGE_LAYOUT_GENERAL);
     if (all.width == width && all.height == height)
@@ -99,18 +97,19 @@ void gpu_planes_read(struct fixture *fx, struct hs_stream *s, bool wide, struct 
     const struct hs_ivec4 size = planes->params.size;
     const int now = (int)((s->frames - 1) & 1);
     planes->prep = (struct hs_ref_prepared){
-        .colour = own(fx, s, wide ? HS_OWN_PREP_COLOUR_WIDE : HS_OWN_PREP_COLOUR, size.x, size.y),
-        .motion = own(fx, s, HS_OWN_PREP_MOTION, size.x, size.y),
-        .aux = weights(own(fx, s, HS_OWN_PREP_AUX, size.x, size.y)),
-        .depth = own(fx, s, HS_OWN_DEPTH + now, size.x, size.y),
+        .colour = gpu_own_read(fx, &s->own[wide ? HS_OWN_PREP_COLOUR_WIDE : HS_OWN_PREP_COLOUR],
+                               size.x, size.y),
+        .motion = gpu_own_read(fx, &s->own[HS_OWN_PREP_MOTION], size.x, size.y),
+        .aux = weights(gpu_own_read(fx, &s->own[HS_OWN_PREP_AUX], size.x, size.y)),
+        .depth = gpu_own_read(fx, &s->own[HS_OWN_DEPTH + now], size.x, size.y),
     };
     planes->reproj = (struct hs_ref_history){
-        .colour = own(fx, s, HS_OWN_REPROJ_COLOUR, size.z, size.w),
-        .aux = weights(own(fx, s, HS_OWN_REPROJ_AUX, size.z, size.w)),
+        .colour = gpu_own_read(fx, &s->own[HS_OWN_REPROJ_COLOUR], size.z, size.w),
+        .aux = weights(gpu_own_read(fx, &s->own[HS_OWN_REPROJ_AUX], size.z, size.w)),
     };
     planes->next = (struct hs_ref_history){
-        .colour = own(fx, s, HS_OWN_HISTORY_COLOUR + now, size.z, size.w),
-        .aux = weights(own(fx, s, HS_OWN_HISTORY_AUX + now, size.z, size.w)),
+        .colour = gpu_own_read(fx, &s->own[HS_OWN_HISTORY_COLOUR + now], size.z, size.w),
+        .aux = weights(gpu_own_read(fx, &s->own[HS_OWN_HISTORY_AUX + now], size.z, size.w)),
     };
 }
 

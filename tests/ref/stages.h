@@ -23,6 +23,11 @@ void gpu_planes_finish(struct gpu_planes *planes);
 struct hs_ref_plane gpu_image_read(struct fixture *fx, VkImage image, VkFormat format,
                                    uint32_t width, uint32_t height, VkImageLayout layout);
 
+/** The rectangle of a stream's image that its last frame used; the image may be larger. */
+struct hs_own_image;
+struct hs_ref_plane gpu_own_read(struct fixture *fx, const struct hs_own_image *image,
+                                 int32_t width, int32_t height);
+
 /** How far two planes are apart, with the share of values that count as outliers. */
 struct bound {
     /** Allowed: absolute + relative * |want| for all but `outliers` of the values. */

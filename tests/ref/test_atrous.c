@@ -77,17 +77,7 @@ static struct hs_camera camera_at(int time)
 
 static struct hs_ref_plane own(struct run *r, int which, const struct hs_ivec4 *size)
 {
-    const struct hs_own_image *image = &r->stream->guides[which];
-    struct hs_ref_plane all = gpu_image_read(&r->fx, image->image, image->format, image->width,
-                                             image->height, VK_IMAGE_LAYOUT_GENERAL);
-    struct hs_ref_plane part = hs_ref_plane_make(size->x, size->y, all.channels);
-    REQUIRE(part.texels);
-    const size_t row = (size_t)(size->x * all.channels);
-    for (int y = 0; y < size->y; y++)
-        memcpy(part.texels + (size_t)y * row, all.texels + (size_t)(y * all.width * all.channels),
-               row * sizeof(float));
-    hs_ref_plane_finish(&all);
-    return part;
+    return gpu_own_read(&r->fx, &r->stream->guides[which], size->x, size->y);
 }
 
 static void read_passes(struct run *r, const struct hs_ivec4 *size, struct passes *out)
@@ -99,7 +89,7 @@ static void read_passes(struct run *r, const struct hs_ivec4 *size, struct passe
                    .surface = own(r, HS_GUIDE_SURFACE + now, size)},
         .third = own(r, HS_GUIDE_SIGNAL_A, size),
         .fourth = own(r, HS_GUIDE_SIGNAL_B, size),
-        .next = {own(r, HS_GUIDE_SURFACE + now, size), own(r, HS_GUIDE_SIGNAL + now, size),
+        .next = {own(r, HS_GUIDE_SURFACE + now, size), own(r, HS_GUIDE_ACCUMULATED + now, size),
                  own(r, HS_GUIDE_MOMENTS + now, size)},
     };
 }

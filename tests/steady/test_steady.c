@@ -98,6 +98,14 @@ static void steady_network(struct test_rng *rng)
     remove(path);
 }
 
+static void steady_ray(struct test_rng *rng)
+{
+    char path[64];
+    write_model(rng, &fx_model_ray, path);
+    steady_state(NULL, path);
+    remove(path);
+}
+
 /** Everything that makes objects: model, stream, copies, wide planes, sharpening, timestamps. */
 static int whole_life(struct fixture *fx, const struct fx_planes *planes, const char *preset,
                       const char *file)
@@ -170,18 +178,42 @@ static void each_call_fails(struct test_rng *rng)
     fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, "taau", NULL);
     fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, "atrous", NULL);
     fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, NULL, path);
+    struct fx_model_config ray = short_one;
+    ray.ray = true;
+    write_model(rng, &ray, path);
+    fail_everywhere(VK_ERROR_OUT_OF_DEVICE_MEMORY, HS_ERR_NOMEM, NULL, path);
     remove(path);
 }
 
-// Planes that can not be made cost one frame, not one attempt a frame; a cut tries again.
-static void guides_fail_once(struct test_rng *rng)
+/** What a stream makes of the same frame, three times over. */
+static void require_same(struct fixture *fx, struct hs_stream *a, struct hs_stream *b,
+                         const struct fx_planes *planes, const struct hs_frame *frame)
 {
-    (void)rng;
+    for (int i = 0; i < 3; i++) {
+        REQUIRE_EQ(fx_frame(fx, a, frame), 0);
+        fx_wait(fx);
+        void *want = fx_read(fx, &planes->output, VK_IMAGE_LAYOUT_GENERAL);
+        REQUIRE_EQ(fx_frame(fx, b, frame), 0);
+        fx_wait(fx);
+        void *got = fx_read(fx, &planes->output, VK_IMAGE_LAYOUT_GENERAL);
+        REQUIRE_MEM(got, want, (size_t)96 * 80 * 8);
+        free(want);
+        free(got);
+    }
+}
+
+/** `preset` of a model, or of the file. */
+static void fail_guides(const char *preset, const char *file)
+{
     struct fixture fx;
     struct fx_planes planes;
     struct hs_stream_info info;
+    struct hs_model *plain = NULL;
     shim_reset();
-    FX_OPEN(&fx, shim_get_instance_proc_addr, "atrous");
+    FX_OPEN(&fx, shim_get_instance_proc_addr, NULL);
+    const struct hs_model_params params = {.preset = preset, .file = file};
+    REQUIRE_EQ(hs_model_load(fx.device, &params, &fx.model), 0);
+    REQUIRE_EQ(hs_model_load(fx.device, &(struct hs_model_params){.preset = "taau"}, &plain), 0);
     fx.quiet = true;
     fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
     struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, 0);
@@ -203,16 +235,36 @@ static void guides_fail_once(struct test_rng *rng)
         REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
         REQUIRE(shim.creates < creates / 2 && (i < 2 || shim.creates == 0));
     }
+    // Until then it is what taau is.
+    struct hs_stream *other = NULL;
+    const struct hs_stream_params size = {
+        .out_width = 96, .out_height = 80, .max_render_width = 48, .max_render_height = 40};
+    REQUIRE_EQ(hs_stream_create(plain, &size, &other), 0);
+    for (int i = 0; i < 3; i++)
+        REQUIRE_EQ(fx_frame(&fx, other, &frame), 0);
+    require_same(&fx, other, stream, &planes, &frame);
+    hs_stream_destroy(&other);
     frame.reset = true;
     REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
     REQUIRE(shim.creates > creates / 2);
     hs_stream_describe(stream, &info);
-    REQUIRE_STR(info.preset, "atrous");
+    REQUIRE_STR(info.preset, preset);
     fx_wait(&fx);
     hs_stream_destroy(&stream);
+    hs_model_destroy(&plain);
     fx_planes_destroy(&fx, &planes);
     fx_close(&fx);
     REQUIRE_EQ(shim.live, 0);
+}
+
+// Planes that can not be made cost one frame, not one attempt a frame; a cut tries again.
+static void guides_fail_once(struct test_rng *rng)
+{
+    char path[64];
+    fail_guides("atrous", NULL);
+    write_model(rng, &fx_model_ray, path);
+    fail_guides("tiny", path);
+    remove(path);
 }
 
 // hs_model_load(), hs_stream_create(), hs_stream_record(), hs_stream_timings(): HS_ERR_DEVICE_LOST.
@@ -250,8 +302,9 @@ static void lost_stays_lost(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"steady taau", steady_taau},         {"steady network", steady_network},
-    {"steady atrous", steady_atrous},     {"guides fail once", guides_fail_once},
-    {"each call fails", each_call_fails}, {"lost stays lost", lost_stays_lost},
+    {"steady taau", steady_taau},           {"steady network", steady_network},
+    {"steady atrous", steady_atrous},       {"steady ray", steady_ray},
+    {"guides fail once", guides_fail_once}, {"each call fails", each_call_fails},
+    {"lost stays lost", lost_stays_lost},
 };
 TEST_MAIN(cases)
