@@ -136,8 +136,9 @@ struct hs_clip_params {
      */
     uint32_t spp;
     /**
-     * With a filter the motion plane is the mean over the pixel's samples (at most the first 64)
-     * and every other plane but colour shows the first sample, as path tracers write them.
+     * With a filter all planes but depth and hit distance are means over the pixel's samples, of
+     * guides and motion over at most the first 64; motion over those that hit something, as
+     * Cycles writes it. Depth and hit distance show the first sample.
      */
     enum hs_scenes_filter filter;
     /** Samples an output pixel of the reference, 1..65536. 0: 16, in path mode 256. */

@@ -66,33 +66,59 @@ vec2 sample_motion(vec2 place, vec2 size, vec3 direction, Primary p)
     return motion_of(was, place, size);
 }
 
-void write_planes(ivec2 at, vec3 direction, Primary p)
+// What a filter averages over the pixel, as Cycles does; one sample shows it without a filter.
+struct Guides {
+    vec4 normal; // roughness in w
+    vec3 diffuse, specular;
+    vec2 motion, sky_motion;
+    float hits;
+};
+
+void add_guides(inout Guides g, vec2 place, vec2 size, vec3 direction, Primary p)
+{
+    vec2 motion = sample_motion(place, size, direction, p);
+    if (!p.found) {
+        g.sky_motion += motion;
+        return;
+    }
+    vec3 f0 = surface_f0(p.surface), specular = f0;
+    if (push.specular == SCENE_SPECULAR_DIRECTIONAL)
+        specular = directional_albedo(f0, p.surface.roughness, dot(p.surface.normal, -direction));
+    else if (push.specular == SCENE_SPECULAR_METAL_WHITE)
+        specular = mix(vec3(p.surface.f0), vec3(1.0), p.surface.metallic);
+    g.motion += motion;
+    g.normal += vec4(p.surface.normal, p.surface.roughness);
+    g.diffuse += surface_diffuse(p.surface);
+    g.specular += specular;
+    g.hits += 1.0;
+}
+
+void write_guides(ivec2 at, Guides g, float count)
+{
+    vec4 normal = g.normal / count;
+    if (wants(SCENE_PLANE_NORMAL))
+        imageStore(plane_normal, at, normal);
+    if (wants(SCENE_PLANE_ROUGHNESS))
+        imageStore(plane_roughness, at, vec4(normal.w, 0.0, 0.0, 1.0));
+    if (wants(SCENE_PLANE_DIFFUSE))
+        imageStore(plane_diffuse, at, vec4(g.diffuse / count, 1.0));
+    if (wants(SCENE_PLANE_SPECULAR))
+        imageStore(plane_specular, at, vec4(g.specular / count, 1.0));
+    // Of the samples that hit something, if any do: only other planes lose by the sky.
+    vec2 motion = g.hits > 0.0 ? g.motion / g.hits : g.sky_motion / count;
+    if (wants(SCENE_PLANE_MOTION))
+        imageStore(plane_motion, at, vec4(motion, 0.0, 1.0));
+}
+
+// What has no mean over a silhouette.
+void write_first(ivec2 at, vec3 direction, Primary p)
 {
     float depth = p.found ? p.distance * dot(direction, NOW_FORWARD)
                           : uintBitsToFloat(0x7f800000u);
-    vec3 f0 = p.found ? surface_f0(p.surface) : vec3(0.0), specular = f0;
-    float facing = p.found ? dot(p.surface.normal, -direction) : 0.0;
-    if (p.found && push.specular == SCENE_SPECULAR_DIRECTIONAL)
-        specular = directional_albedo(f0, p.surface.roughness, facing);
-    else if (p.found && push.specular == SCENE_SPECULAR_METAL_WHITE)
-        specular = mix(vec3(p.surface.f0), vec3(1.0), p.surface.metallic);
-    float rough = p.found ? p.surface.roughness : 0.0;
-    vec3 normal = p.found ? p.surface.normal : vec3(0.0);
     if (wants(SCENE_PLANE_DEPTH))
         imageStore(plane_depth, at, vec4(depth, 0.0, 0.0, 1.0));
-    if (wants(SCENE_PLANE_NORMAL))
-        imageStore(plane_normal, at, vec4(normal, rough));
-    if (wants(SCENE_PLANE_ROUGHNESS))
-        imageStore(plane_roughness, at, vec4(rough, 0.0, 0.0, 1.0));
-    if (wants(SCENE_PLANE_DIFFUSE))
-        imageStore(plane_diffuse, at,
-                   vec4(p.found ? surface_diffuse(p.surface) : vec3(0.0), 1.0));
-    if (wants(SCENE_PLANE_SPECULAR))
-        imageStore(plane_specular, at, vec4(specular, 1.0));
     if (wants(SCENE_PLANE_HIT_DISTANCE))
         imageStore(plane_hit_distance, at, vec4(hit_distance(p, direction), 0.0, 0.0, 1.0));
-    if (wants(SCENE_PLANE_ALPHA))
-        imageStore(plane_alpha, at, vec4(p.alpha, 0.0, 0.0, 1.0));
 }
 
 #endif
@@ -128,7 +154,10 @@ void main()
     uint pixel = uint(at.y) * extent.x + uint(at.x), base = hash2(push.seed, pixel);
     vec2 size = vec2(extent);
     vec4 total = vec4(0.0);
-    vec2 motion = vec2(0.0);
+#ifndef SCENE_REFERENCE
+    Guides guides = Guides(vec4(0.0), vec3(0.0), vec3(0.0), vec2(0.0), vec2(0.0), 0.0);
+    bool filtered = push.filter_kind != SCENE_FILTER_POINT;
+#endif
     for (uint i = push.first; i < push.first + push.samples; i++) {
         rng_state = hash2(base, i);
 #ifdef SCENE_REFERENCE
@@ -144,18 +173,14 @@ void main()
         total += vec4(c, primary.alpha);
 #ifndef SCENE_REFERENCE
         if (i == 0u)
-            write_planes(at, direction, primary);
-        if (push.first == 0u && wants(SCENE_PLANE_MOTION) &&
-            (i == 0u || push.filter_kind != SCENE_FILTER_POINT))
-            motion += sample_motion(place, size, direction, primary);
+            write_first(at, direction, primary);
+        if (i == 0u || (push.first == 0u && filtered))
+            add_guides(guides, place, size, direction, primary);
 #endif
     }
 #ifndef SCENE_REFERENCE
-    if (push.first == 0u && wants(SCENE_PLANE_MOTION)) {
-        if (push.filter_kind != SCENE_FILTER_POINT)
-            motion /= float(push.samples);
-        imageStore(plane_motion, at, vec4(motion, 0.0, 1.0));
-    }
+    if (push.first == 0u)
+        write_guides(at, guides, filtered ? float(push.samples) : 1.0);
 #endif
     if (push.first > 0u)
         total += sum[pixel];
@@ -170,6 +195,8 @@ void main()
 #else
     if (wants(SCENE_PLANE_COLOUR))
         imageStore(plane_colour, at, total);
+    if (wants(SCENE_PLANE_ALPHA))
+        imageStore(plane_alpha, at, vec4(total.a, 0.0, 0.0, 1.0));
 #endif
 }
 #endif
