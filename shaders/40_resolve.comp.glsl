@@ -112,14 +112,13 @@ void resolve(ivec2 p, bool opaque)
     now.c.rgb += residual() * max(has(HS_FRAME_LDR) ? now.c.a : now.s, 0.0);
 #endif
     const vec4 rgba = decode(now);
+    const vec4 picture = vec4(min(rgba.rgb / exposure_factor(), HS_TAAU_MAX), rgba.a);
 #ifdef HS_AOV
     const float fresh = weight > 0.0 ? gain / (weight + gain) : 1.0;
-    resolve_aov(p, weights, aov_shares(fresh, keep, trust),
-                vec4(rgba.rgb / exposure_factor(), rgba.a));
+    resolve_aov(p, weights, aov_shares(fresh, keep, trust), picture);
 #else
     imageStore(out_history, p, rgba);
     imageStore(out_history_aux, p, vec4(min(weight + gain, HS_TAAU_WEIGHT_MAX), 0.0, 0.0, 0.0));
-    const vec4 picture = vec4(min(rgba.rgb / exposure_factor(), HS_TAAU_MAX), rgba.a);
     if (has(HS_FRAME_FINISH))
         imageStore(out_resolved, p, picture);
     else

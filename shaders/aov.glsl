@@ -162,9 +162,12 @@ void resolve_aov(ivec2 p, float weights[16], aov_parts parts, vec4 picture)
         pixel_motion(p, by);
         add_history(sum, vec2(p) + 0.5 + by, parts.history);
     }
+    // Where nothing has a channel, a network's residual may add to it: that goes by all channels.
+    const float all = dot(sum.total.rgb, vec3(1.0));
+    const float gray = all > 1e-20 ? dot(sum.value.rgb, vec3(1.0)) / all : 0.0;
     vec4 result;
     [[unroll]] for (int k = 0; k < 4; k++)
-        result[k] = sum.total[k] > 1e-20 ? sum.value[k] / sum.total[k] : 0.0;
+        result[k] = sum.total[k] > 1e-20 ? sum.value[k] / sum.total[k] : k < 3 ? gray : 0.0;
     imageStore(out_aov_history, p, result);
     if (!is_data())
         result *= picture;

@@ -145,6 +145,25 @@ void hs_ref_resolve_steered(const struct hs_frame_params *p, const struct hs_sta
                             const struct hs_ref_levels *levels, const struct hs_ref_plane *head,
                             struct hs_ref_history *next, struct hs_ref_plane *image);
 
+/** A plane beside the colour. */
+struct hs_ref_aov {
+    enum hs_aov_kind kind;
+    struct hs_ref_plane plane; ///< 4 channels, render size.
+    struct hs_ref_plane past;  ///< Its history: 4 channels, output size; absent: there is none.
+};
+
+/**
+ * Resolves an AOV with the weights of the colour's resolve: `levels` and `head` as there,
+ * NULL without a network. `past` is the colour's history as the frame before left it. `next` and `image`: 4
+ * channels, output size.
+ */
+void hs_ref_aov(const struct hs_frame_params *p, const struct hs_state *state,
+                const struct hs_ref_inputs *in, const struct hs_ref_prepared *prep,
+                const struct hs_ref_history *reproj, const struct hs_ref_levels *levels,
+                const struct hs_ref_plane *head, const struct hs_ref_plane *past,
+                const struct hs_ref_aov *aov, struct hs_ref_plane *next,
+                struct hs_ref_plane *image);
+
 /** Sharpening of `in` into `out`, 4 channels, output size each. */
 void hs_ref_finish(const struct hs_frame_params *p, const struct hs_ref_plane *in,
                    struct hs_ref_plane *out);

@@ -105,31 +105,35 @@ static void add_residual(const struct hs_frame_params *p, const struct steering 
         now->c[k] += scale * tanhf(s->h[HS_HEAD_RESIDUAL + k]);
 }
 
-/** One output pixel; returns its new weight. */
-static float resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_plane *colour,
-                           const struct hs_ref_history *reproj, const struct hs_ref_levels *levels,
-                           const struct steering *s, int x, int y, float *rgba)
+void hs_ref_resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_plane *colour,
+                          const struct hs_ref_history *reproj, const struct hs_ref_levels *levels,
+                          const struct hs_ref_plane *head, int x, int y,
+                          struct hs_ref_resolved *out)
 {
-    struct hs_ref_window w, mixed;
-    float weights[4][4];
-    hs_ref_window_load(p, colour, x, y, &w);
-    hs_ref_window_cubic(&w, weights);
+    struct hs_ref_window *w = &out->window, mixed;
+    struct steering values, *s = head ? &values : NULL;
+    if (head)
+        load_steering(head, x, y, s);
+    hs_ref_window_load(p, colour, x, y, w);
+    hs_ref_window_cubic(w, out->weights);
     if (s)
-        steer_weights(&w, s, weights);
-    mixed = w;
+        steer_weights(w, s, out->weights);
+    mixed = *w;
     if (levels)
         hs_ref_level_mix(p, levels,
                          (float[]){tanhf(s->h[HS_HEAD_MIDDLE]), tanhf(s->h[HS_HEAD_ACCUMULATED])},
                          &mixed);
-    struct hs_ref_work now = hs_ref_window_filter(&mixed, weights);
-    const float gain = s ? w.gain * grow(s, HS_HEAD_GAIN) : w.gain;
+    struct hs_ref_work now = hs_ref_window_filter(&mixed, out->weights);
+    const float gain = s ? w->gain * grow(s, HS_HEAD_GAIN) : w->gain;
     float weight = hs_ref_texel(&reproj->aux, x, y)[0];
+    out->fresh = out->keep = 1;
+    out->trust = 0;
     if (weight > 0) {
         struct hs_ref_work old = hs_ref_encode(p, hs_ref_texel(&reproj->colour, x, y));
         struct hs_ref_work corrected = old;
-        const float total = correct(p, &w, &mixed.range, &reproj->colour, &corrected);
+        const float total = correct(p, w, &mixed.range, &reproj->colour, &corrected);
         const float size = hs_ref_box_size(p, weight) * (s ? grow(s, HS_HEAD_BOX) : 1);
-        const float keep = rectify(&w, size, &old);
+        const float keep = rectify(w, size, &old);
         weight *= keep * keep;
         float trust = total / (total + HS_REF_F(HS_TAAU_CORRECT_KERNEL)) * keep * keep * weight /
                       (weight + HS_REF_F(HS_TAAU_CORRECT_WEIGHT));
@@ -138,6 +142,9 @@ static float resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_
             trust += trust * (1 - trust) * (odds - 1) / (1 - trust + trust * odds);
             weight *= grow(s, HS_HEAD_WEIGHT);
         }
+        out->fresh = gain / (weight + gain);
+        out->keep = keep;
+        out->trust = trust;
         for (int k = 0; k < 5; k++) {
             now.c[k] += (corrected.c[k] - now.c[k]) * trust;
             now.c[k] = (weight * old.c[k] + gain * now.c[k]) / (weight + gain);
@@ -145,8 +152,8 @@ static float resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_
     }
     if (s)
         add_residual(p, s, &now);
-    hs_ref_decode(p, &now, rgba);
-    return fminf(weight + gain, HS_REF_F(HS_TAAU_WEIGHT_MAX));
+    hs_ref_decode(p, &now, out->rgba);
+    out->weight = fminf(weight + gain, HS_REF_F(HS_TAAU_WEIGHT_MAX));
 }
 
 void hs_ref_resolve_steered(const struct hs_frame_params *p, const struct hs_state *state,
@@ -157,17 +164,14 @@ void hs_ref_resolve_steered(const struct hs_frame_params *p, const struct hs_sta
     const float factor = hs_ref_has(p, HS_FRAME_LDR) ? 1 : state->exposure.x;
     for (int y = 0; y < p->size.w; y++) {
         for (int x = 0; x < p->size.z; x++) {
-            struct steering s;
-            float rgba[4];
-            if (head)
-                load_steering(head, x, y, &s);
-            const float weight =
-                resolve_pixel(p, &prep->colour, reproj, levels, head ? &s : NULL, x, y, rgba);
+            struct hs_ref_resolved r;
+            hs_ref_resolve_pixel(p, &prep->colour, reproj, levels, head, x, y, &r);
+            const float *rgba = r.rgba;
             float *c = hs_ref_pixel(&next->colour, x, y), *aux = hs_ref_pixel(&next->aux, x, y);
             float *out = hs_ref_pixel(image, x, y);
             for (int i = 0; i < 4; i++)
                 c[i] = hs_ref_store(p, rgba[i]);
-            aux[0] = hs_ref_store(p, weight);
+            aux[0] = hs_ref_store(p, r.weight);
             aux[1] = 0;
             for (int i = 0; i < 3; i++)
                 out[i] = fminf(rgba[i] / factor, HS_REF_F(HS_TAAU_MAX));

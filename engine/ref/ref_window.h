@@ -21,6 +21,21 @@ struct hs_ref_box {
     float centre[4], deviation[4]; ///< Opponent.
 };
 
+/** One output pixel, and what its colour was made with. */
+struct hs_ref_resolved {
+    struct hs_ref_window window;
+    float weights[4][4];      ///< Of the window's samples.
+    float fresh, keep, trust; ///< Share of this frame; of rectified history; of the correction.
+    float rgba[4];
+    float weight; ///< The pixel's new one.
+};
+
+/** `levels` and `head` as for hs_ref_resolve_steered(); NULL: none. */
+void hs_ref_resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_plane *colour,
+                          const struct hs_ref_history *reproj, const struct hs_ref_levels *levels,
+                          const struct hs_ref_plane *head, int x, int y,
+                          struct hs_ref_resolved *out);
+
 void hs_ref_window_load(const struct hs_frame_params *p, const struct hs_ref_plane *colour, int x,
                         int y, struct hs_ref_window *w);
 

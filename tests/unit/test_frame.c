@@ -96,6 +96,25 @@ CHANGE(camera_zero, (camera.world_to_view[3] = 0, f->camera = &camera))
 CHANGE(no_usage, f->colour.usage = VK_IMAGE_USAGE_STORAGE_BIT)
 CHANGE(no_output_usage, f->output.usage = VK_IMAGE_USAGE_SAMPLED_BIT)
 
+// AOVs; the output stands for both of their images.
+static struct hs_aov aov;
+static struct hs_frame *with_aov(struct hs_frame *f)
+{
+    aov = (struct hs_aov){.in = f->colour, .out = f->output};
+    f->aovs = &aov;
+    f->aov_count = 1;
+    return f;
+}
+CHANGE(aovs_missing, f->aov_count = 1)
+CHANGE(aovs_many, with_aov(f)->aov_count = HS_AOV_MAX + 1)
+CHANGE(aov_kind, (with_aov(f), aov.kind = (enum hs_aov_kind)2))
+CHANGE(aov_no_input, (with_aov(f), aov.in.view = VK_NULL_HANDLE))
+CHANGE(aov_small, (with_aov(f), aov.in.width--))
+CHANGE(aov_format, (with_aov(f), aov.out.format = VK_FORMAT_R8G8B8A8_UNORM))
+CHANGE(aov_copy, (with_aov(f), aov.in.flags = HS_IMAGE_COPY))
+CHANGE(aov_usage, (with_aov(f), aov.out.usage = VK_IMAGE_USAGE_SAMPLED_BIT))
+CHANGE(aov_layout, (with_aov(f), aov.in.layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL))
+
 static const struct change changes[] = {
     {"no colour", no_colour, HS_ERR_INVALID, "colour"},
     {"no output", no_output, HS_ERR_INVALID, "output"},
@@ -131,6 +150,15 @@ static const struct change changes[] = {
     {"exposure texture", exposure_texture, HS_ERR_INVALID, "texture"},
     {"camera NaN", camera_nan, HS_ERR_INVALID, "camera"},
     {"camera zero", camera_zero, HS_ERR_INVALID, "singular"},
+    {"AOVs missing", aovs_missing, HS_ERR_INVALID, "AOVs"},
+    {"AOVs many", aovs_many, HS_ERR_INVALID, "many"},
+    {"AOV kind", aov_kind, HS_ERR_INVALID, "AOV 0"},
+    {"AOV no input", aov_no_input, HS_ERR_INVALID, "input"},
+    {"AOV small", aov_small, HS_ERR_INVALID, "fit"},
+    {"AOV format", aov_format, HS_ERR_UNSUPPORTED, "AOV 0, output"},
+    {"AOV copy", aov_copy, HS_ERR_UNSUPPORTED, "directly"},
+    {"AOV usage", aov_usage, HS_ERR_UNSUPPORTED, "usage"},
+    {"AOV layout", aov_layout, HS_ERR_UNSUPPORTED, "layout"},
     {"no usage", no_usage, HS_ERR_UNSUPPORTED, "usage"},
     {"no output usage", no_output_usage, HS_ERR_UNSUPPORTED, "usage"},
 };
