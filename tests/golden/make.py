@@ -13,6 +13,7 @@ ROOT = os.environ['HS_SOURCE_ROOT']
 sys.path[:0] = [os.path.join(ROOT, 'training'), os.path.join(ROOT, 'tests', 'training')]
 
 import common  # noqa: E402
+from test_denoise import noisy_clip  # noqa: E402
 from hindsight_training import export, goldens, model, tensors  # noqa: E402
 
 FRAMES = 16
@@ -23,6 +24,9 @@ CASES = {
     'no camera, three times': ('tiny', (20, 16), (60, 48), False),
     'quality': ('quality', (21, 17), (42, 34), True),
     'best': ('best', (16, 16), (26, 30), True),
+    # Of the size of noisy_clip().
+    'ray': ('ray', (28, 20), (56, 40), True),
+    'ray, no camera': ('tiny-ray', (28, 20), (42, 60), False),
 }
 
 
@@ -44,7 +48,8 @@ def make(folder, seed, preset, render, output, camera):
     export.save(network(preset, seed).net, preset, model_path)
     # As read: weights are half floats in the file.
     net = export.load(model_path, fused=False)
-    clip = common.random_clip(seed, FRAMES, render[1], render[0])
+    make_clip = noisy_clip if net.levels else common.random_clip
+    clip = make_clip(seed, FRAMES, *([] if net.levels else [render[1], render[0]]))
     if not camera:
         clip.update(view=None, proj=None, exposure=None)
     # Deviations of flat places are differences of nearly equal numbers, which magnify rounding.
@@ -54,7 +59,8 @@ def make(folder, seed, preset, render, output, camera):
     clip['reset'][9] = 1
     if camera:  # A cut has no camera before it.
         for name in ('view', 'proj'):
-            clip['previous_' + name][9] = clip[name][9]
+            cuts = clip['reset'] != 0
+            clip['previous_' + name][cuts] = clip[name][cuts]
     clip['reference'] = torch.zeros(FRAMES, output[1], output[0], 3)
     # Both sides see the cameras as floats.
     for name in ('view', 'proj', 'previous_view', 'previous_proj'):

@@ -131,6 +131,25 @@ static void compare_history(struct golden *g, int frame, const char *name,
     hs_ref_plane_finish(&work);
 }
 
+static const char *const guides[] = {"clip.diffuse_albedo", "clip.specular_albedo", "clip.normal",
+                                     "clip.roughness", "clip.hit_distance"};
+#define GUIDES (sizeof(guides) / sizeof(guides[0]))
+
+/** Planes of the reference have one channel or four. */
+static struct hs_ref_plane guide_plane(struct golden *g, const char *name, int t)
+{
+    const struct hs_ref_plane from = golden_plane(g, name, t);
+    if (!from.texels)
+        return from;
+    struct hs_ref_plane to = hs_ref_plane_make(from.width, from.height, from.channels == 1 ? 1 : 4);
+    if (!to.texels)
+        fail("out of memory");
+    for (int i = 0; i < from.width * from.height; i++)
+        memcpy(to.texels + i * to.channels, from.texels + i * from.channels,
+               (size_t)from.channels * sizeof(float));
+    return to;
+}
+
 /** Frame t of the clip. */
 static int run_frame(struct golden *g, struct hs_ref_stream *stream, int t,
                      struct hs_ref_plane *image)
@@ -166,7 +185,13 @@ static int run_frame(struct golden *g, struct hs_ref_stream *stream, int t,
         }
         frame.camera = &camera;
     }
+    struct hs_ref_plane *const to[GUIDES] = {&in.diffuse, &in.specular, &in.normal, &in.roughness,
+                                             &in.hit};
+    for (size_t i = 0; i < GUIDES; i++)
+        *to[i] = guide_plane(g, guides[i], t);
     const int err = hs_ref_stream_frame(stream, &frame, &in, image);
+    for (size_t i = 0; i < GUIDES; i++)
+        hs_ref_plane_finish(to[i]);
     hs_ref_plane_finish(&in.colour);
     return err;
 }
@@ -199,6 +224,8 @@ int main(int argc, char **argv)
         fail("out of memory");
     hs_ref_stream_weights(stream, weights);
     hs_ref_stream_keep_float(stream);
+    if (weights->architecture == HS_ARCHITECTURE_RAY && hs_ref_stream_guided(stream))
+        fail("out of memory");
     for (int t = 0; t < frames; t++) {
         if (run_frame(&g, stream, t, &image))
             fail("a frame failed");
