@@ -45,7 +45,9 @@ struct key {
         {name ".scale_x", KIND_FACTOR, FIELD(m.scale_x), NULL, "factor"},                 \
         {name ".scale_y", KIND_FACTOR, FIELD(m.scale_y), NULL, "factor"},                 \
         {name ".bias_x", KIND_FLOAT, FIELD(m.bias_x), NULL, "stored value of no motion"}, \
-        {name ".bias_y", KIND_FLOAT, FIELD(m.bias_y), NULL, "stored value of no motion"}
+        {name ".bias_y", KIND_FLOAT, FIELD(m.bias_y), NULL, "stored value of no motion"}, \
+        {name ".limit", KIND_FLOAT, FIELD(m.limit), NULL,                                 \
+         "stored distance from the bias at which values are cut off; 0: none"}
 
 static const struct key keys[] = {
     {"preset", KIND_TEXT, FIELD(preset), NULL, "name of a preset, or auto; replaces all fields"},
@@ -104,6 +106,15 @@ const char *hsio_preset_name(int index)
 const char *hsio_preset_text(int index)
 {
     return index >= 0 && index < hsio_presets_count ? hsio_presets[index].text : NULL;
+}
+
+bool hsio_preset_measured(const char *name)
+{
+    for (int i = 0; i < hsio_presets_count; i++) {
+        if (!strcmp(name, hsio_presets[i].name))
+            return hsio_presets[i].measured;
+    }
+    return false;
 }
 
 int hsio_convention_key_count(void)
@@ -448,4 +459,13 @@ void hsio_motion_scale(const struct hsio_motion_convention *motion, int render_w
             unit = (float)render[i] / (float)shown[i];
         out[i] = factor[i] * unit;
     }
+}
+
+bool hsio_motion_at_limit(const struct hsio_motion_convention *motion,
+                          const struct hsio_plane_stats *stats)
+{
+    const float low = fminf(motion->bias_x, motion->bias_y) - motion->limit;
+    const float high = fmaxf(motion->bias_x, motion->bias_y) + motion->limit;
+
+    return motion->limit > 0 && (stats->max >= high || stats->min <= low);
 }

@@ -80,12 +80,29 @@ static const char *const unreal[] = {
     NULL,
 };
 
+// The texture itself: 16-bit codes of the difference in NDC, 0 where nothing moved by itself.
+static const char *const unreal_velocity[] = {
+    "color.channels=R,G,B,A?|" RGBA("FinalImage") "|" RGBA("*"),
+    "depth.channels=*SceneDepth.R|Z|" ONE("depth"),
+    "motion.channels=" RG("*Velocity") "|" RG("*velocity") "|" XY("*velocity"),
+    "motion.unit=ndc",
+    "motion.bias_x=0.49999237",
+    "motion.bias_y=0.49999237",
+    "motion.scale_x=4.008016",
+    "motion.scale_y=4.008016",
+    "motion.sign_x=-1",
+    "motion.unwritten=zero",
+    "depth.kind=hardware_inverted",
+    NULL,
+};
+
 static const char *const unity[] = {
     "motion.channels=MotionVectors.R,MotionVectors.G|*.MotionVectors.R,*.MotionVectors.G|"
     "R,G",
     "motion.unit=uv",
     "motion.sign_x=-1",
     "motion.sign_y=-1",
+    "motion.limit=0.5",
     "depth.kind=hardware_inverted",
     "roughness.kind=smoothness",
     NULL,
@@ -144,19 +161,81 @@ static const char *const vray[] = {
     NULL,
 };
 
+static const char *const streamline[] = {
+    "motion.unit=uv",
+    "depth.kind=hardware",
+    NULL,
+};
+
+static const char *const optix[] = {
+    NULL,
+};
+
+static const char *const renderman[] = {
+    "motion.channels=" RG("motionBack") "|" RG("*.motionBack") "|" XY("motionBack"),
+    "motion_next.channels=" RG("motionFore") "|" RG("*.motionFore") "|" XY("motionFore"),
+    "depth.background=inf",
+    NULL,
+};
+
+static const char *const houdini[] = {
+    "motion.channels=" RG("motionvector") "|" RG("*.motionvector") "|" RG("velocity") "|" RG(
+        "*.velocity") "|" XY("velocity"),
+    "motion.unit=ndc",
+    "motion.sign_y=-1",
+    NULL,
+};
+
+#define UV(name) name ".u," name ".v"
+
+static const char *const nuke[] = {
+    "color.channels=R,G,B,A?|" RGBA("rgba") "|" RGBA("*"),
+    "motion.channels=" UV("backward") "|" UV("backward.*") "|" UV("*.backward"),
+    "motion_next.channels=" UV("forward") "|" UV("forward.*") "|" UV("*.forward"),
+    "motion.sign_y=-1",
+    "motion_next.sign_y=-1",
+    NULL,
+};
+
+static const char *const nuke_forward[] = {
+    "color.channels=R,G,B,A?|" RGBA("rgba") "|" RGBA("*"),
+    "motion.channels=" UV("forward") "|" UV("forward.*") "|" UV("*.forward"),
+    "motion.direction=next",
+    "motion.sign_y=-1",
+    NULL,
+};
+
+static const char *const sintel[] = {
+    "motion.direction=next",
+    "motion.unwritten=nan",
+    NULL,
+};
+
+#define DOCUMENTED "(from documentation, unverified)"
+
 const struct hsio_preset hsio_presets[] = {
     {"raw", "planes by their plain names; motion in pixels to the previous frame, linear depth",
-     raw},
-    {"blender", "Blender Cycles multilayer EXR (measured with 4.3)", blender},
-    {"unreal", "Unreal Movie Render Queue (from documentation, unverified)", unreal},
-    {"unity", "Unity HDRP AOVs (from documentation, unverified)", unity},
-    {"godot", "Godot 4 velocity texture (from source, unverified)", godot},
-    {"fsr", "dumps for FSR 2/3, NDC motion (from documentation, unverified)", fsr},
-    {"xess", "dumps for XeSS, pixel motion (from documentation, unverified)", xess},
-    {"dlss", "dumps for DLSS and ray reconstruction (from documentation, unverified)", dlss},
-    {"nss", "dumps for Arm NSS (from its specification, unverified)", nss},
-    {"nrd", "dumps for NRD, UV motion (from documentation, unverified)", nrd},
-    {"arnold", "Arnold motionvector AOV, either sign (from documentation, unverified)", arnold},
-    {"vray", "V-Ray velocity element, either sign (from documentation, unverified)", vray},
+     raw, true},
+    {"blender", "Blender Cycles multilayer EXR (measured with 4.3)", blender, true},
+    {"unreal", "Unreal Movie Render Queue, 0.5 is none " DOCUMENTED, unreal, false},
+    {"unreal_velocity", "Unreal's velocity texture, 0 is unwritten (from source, unverified)",
+     unreal_velocity, false},
+    {"unity", "Unity HDRP AOVs " DOCUMENTED, unity, false},
+    {"godot", "Godot 4 velocity texture (from source, unverified)", godot, false},
+    {"fsr", "dumps for FSR 2/3, NDC motion " DOCUMENTED, fsr, false},
+    {"xess", "dumps for XeSS, pixel motion " DOCUMENTED, xess, false},
+    {"dlss", "dumps for DLSS and ray reconstruction " DOCUMENTED, dlss, false},
+    {"streamline", "dumps for Streamline, UV motion " DOCUMENTED, streamline, false},
+    {"nss", "dumps for Arm NSS, and its data sets (from the specification, unverified)", nss,
+     false},
+    {"nrd", "dumps for NRD, UV motion " DOCUMENTED, nrd, false},
+    {"optix", "dumps for OptiX's temporal denoiser, pixel flow " DOCUMENTED, optix, false},
+    {"arnold", "Arnold motionvector AOV, either sign " DOCUMENTED, arnold, false},
+    {"vray", "V-Ray velocity element, either sign " DOCUMENTED, vray, false},
+    {"renderman", "RenderMan motionBack and motionFore " DOCUMENTED, renderman, false},
+    {"houdini", "Houdini, NDC motion on hand-made rigs " DOCUMENTED, houdini, false},
+    {"nuke", "Nuke's backward.u and .v, y up " DOCUMENTED, nuke, false},
+    {"nuke_forward", "Nuke's forward.u and .v, y up, any shutter " DOCUMENTED, nuke_forward, false},
+    {"sintel", "Middlebury .flo to the next frame, .dpt depth " DOCUMENTED, sintel, false},
 };
 const int hsio_presets_count = sizeof(hsio_presets) / sizeof(hsio_presets[0]);

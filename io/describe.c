@@ -154,12 +154,16 @@ static int describe_plain(const char *path, const char *kind, uint64_t bytes, in
                                             {"Y", "A", NULL, NULL},
                                             {"R", "G", "B", NULL},
                                             {"R", "G", "B", "A"}};
+    static const char *const flow[] = {"u", "v"};
+    const bool is_flow = !strcmp(kind, "flo");
     struct hsio_file_desc *d = desc_create(path, kind, bytes, 1);
     bool good = d && part_allocate(&d->parts[0], "", "", channels, 0);
 
     for (int c = 0; good && c < channels; c++) {
         d->parts[0].channels[c] = (struct hsio_channel_desc){
-            .name = hsio_text_format("%s", names[channels - 1][c]),
+            .name = hsio_text_format("%s", is_flow                ? flow[c]
+                                           : !strcmp(kind, "dpt") ? "Z"
+                                                                  : names[channels - 1][c]),
             .type = type,
             .x_sampling = 1,
             .y_sampling = 1,
@@ -188,12 +192,19 @@ int hsio_raw_describe(const char *path, uint64_t bytes, enum hsio_format format,
 int hsio_file_describe(const char *path, const struct hs_log *log, struct hsio_file_desc **out)
 {
     struct hsio_png_info png;
+    struct hsio_flo_info flo;
     int result;
 
     if (hsio_path_has_extension(path, ".exr"))
         return describe_exr(path, log, out);
+    if (hsio_flo_is(path)) {
+        result = hsio_flo_probe(path, log, &flo);
+        return result ? result
+                      : describe_plain(path, flo.channels == 1 ? "dpt" : "flo", flo.bytes,
+                                       flo.width, flo.height, flo.channels, "float", "none", out);
+    }
     if (!hsio_path_has_extension(path, ".png"))
-        return hsio_fail(log, HS_ERR_UNSUPPORTED, "%s: neither .exr nor .png", path);
+        return hsio_fail(log, HS_ERR_UNSUPPORTED, "%s: none of .exr, .png, .flo and .dpt", path);
     result = hsio_png_probe(path, log, &png);
     if (result)
         return result;

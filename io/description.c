@@ -407,6 +407,15 @@ int hsio_description_load(const char *path, const struct hsio_convention *conv,
                            error.line, error.column, error.position, error.text);
         goto error;
     }
+    if (hsio_nss_is(root)) {
+        json_t *made = NULL;
+
+        result = hsio_nss_translate(&place, root, &made);
+        if (result)
+            goto error;
+        json_decref(root);
+        root = made;
+    }
     d = calloc(1, sizeof(*d));
     folder = hsio_path_folder(path);
     if (d)

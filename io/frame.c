@@ -20,6 +20,8 @@ static int open_source(struct hsio_frame *f, struct hsio_source *s)
         return hsio_exr_open(s->path, log_of(f), &s->exr);
     case HSIO_SOURCE_PNG:
         return hsio_png_probe(s->path, log_of(f), &s->png);
+    case HSIO_SOURCE_FLO:
+        return hsio_flo_probe(s->path, log_of(f), &s->flo);
     default:
         return hsio_path_size(s->path, log_of(f), &s->bytes);
     }
@@ -38,6 +40,7 @@ static int find_source(struct hsio_frame *f, const char *path, bool separate)
     *s = (struct hsio_source){
         .kind = hsio_path_has_extension(path, ".exr")   ? HSIO_SOURCE_EXR
                 : hsio_path_has_extension(path, ".png") ? HSIO_SOURCE_PNG
+                : hsio_flo_is(path)                     ? HSIO_SOURCE_FLO
                                                         : HSIO_SOURCE_RAW,
         .path = hsio_text_format("%s", path),
         .separate = separate,
@@ -154,6 +157,31 @@ static void locate_png(struct hsio_frame *f, enum hsio_plane plane, int source)
                                     : "R,G,B,A");
 }
 
+static int locate_flo(struct hsio_frame *f, enum hsio_plane plane, int source)
+{
+    const struct hsio_source *s = &f->sources[source];
+    struct hsio_plane_info *info = &f->info.planes[plane];
+
+    if (hsio_plane_channels(plane) != s->flo.channels)
+        return hsio_fail(log_of(f), HS_ERR_FORMAT,
+                         "%s: frame %" PRId64 ": plane %s: expected %d channels, found %d", s->path,
+                         f->slot->number, hsio_plane_name(plane), hsio_plane_channels(plane),
+                         s->flo.channels);
+    f->planes[plane].source = source;
+    info->width = s->flo.width;
+    info->height = s->flo.height;
+    info->format = hsio_format_of(HSIO_TYPE_FLOAT, s->flo.channels);
+    snprintf(info->channels, sizeof(info->channels), "%s", s->flo.channels == 1 ? "Z" : "u,v");
+    return 0;
+}
+
+/* Vectors to the next frame: the last one has none. */
+static bool may_be_absent(const struct hsio_frame *f, enum hsio_plane plane)
+{
+    return plane == HSIO_PLANE_MOTION && f->convention.motion.direction == HSIO_DIRECTION_NEXT &&
+           f->slot == &f->seq->slots[f->seq->count - 1];
+}
+
 /* Size of a raw plane: its own, or by kind. */
 static void raw_size(const struct hsio_frame *f, enum hsio_plane plane, int *width, int *height)
 {
@@ -252,6 +280,8 @@ static int locate(struct hsio_frame *f, enum hsio_plane plane)
     }
     if (!path)
         return 0;
+    if (hsio_path_size(path, NULL, &bytes) && may_be_absent(f, plane))
+        return 0;
     if (hsio_path_size(path, NULL, &bytes))
         return hsio_fail(log_of(f), HS_ERR_IO,
                          "%s: frame %" PRId64 ": plane %s: no such file, or not a regular one",
@@ -263,6 +293,8 @@ static int locate(struct hsio_frame *f, enum hsio_plane plane)
         locate_exr(f, plane, source);
     else if (f->sources[source].kind == HSIO_SOURCE_PNG)
         locate_png(f, plane, source);
+    else if (f->sources[source].kind == HSIO_SOURCE_FLO)
+        result = locate_flo(f, plane, source);
     else
         result = locate_raw(f, plane, source);
     if (result || f->planes[plane].source < 0)

@@ -9,6 +9,7 @@ enum hsio_source_kind {
     HSIO_SOURCE_EXR,
     HSIO_SOURCE_PNG,
     HSIO_SOURCE_RAW,
+    HSIO_SOURCE_FLO,
 };
 
 /* One file of the frame. */
@@ -17,6 +18,7 @@ struct hsio_source {
     char *path;
     struct hsio_exr *exr;
     struct hsio_png_info png;
+    struct hsio_flo_info flo;
     uint64_t bytes;
     bool separate; ///< Holds one plane: its channels may have any plain names.
     struct hsio_box canvas;

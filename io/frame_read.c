@@ -61,6 +61,9 @@ static int read_plain(const struct hsio_frame *f, const struct hsio_plane_reques
         return hsio_png_read(s->path, transfer, hsio_format_type(format),
                              hsio_format_channels(format), info->width, info->height, r->buffer,
                              r->stats, log_of(f));
+    if (s->kind == HSIO_SOURCE_FLO)
+        return hsio_flo_read(s->path, hsio_format_type(format), info->width, info->height,
+                             hsio_format_channels(format), r->buffer, r->stats, log_of(f));
     return hsio_raw_read(s->path, r->plane, (enum hsio_format)f->planes[r->plane].match.count,
                          format, info->width, info->height, r->buffer, r->stats, log_of(f));
 }

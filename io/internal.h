@@ -252,6 +252,20 @@ int hsio_png_read(const char *path, enum hsio_transfer transfer, enum hsio_type 
 int hsio_png_write(const char *path, int width, int height, const struct hsio_write_plane *plane,
                    const struct hsio_write_options *options, const struct hs_log *log);
 
+/* flo.c */
+
+struct hsio_flo_info {
+    int width, height, channels;
+    uint64_t bytes;
+};
+
+/** Whether the name is one of a .flo or .dpt file. */
+bool hsio_flo_is(const char *path);
+int hsio_flo_probe(const char *path, const struct hs_log *log, struct hsio_flo_info *out);
+/** Unknown vectors become NaN. */
+int hsio_flo_read(const char *path, enum hsio_type type, int width, int height, int channels,
+                  uint8_t *dst, struct hsio_plane_stats *stats, const struct hs_log *log);
+
 /* raw.c */
 
 /** Format of a raw file from its extension or else its size; -1 if neither says. */
@@ -349,6 +363,11 @@ struct hsio_sequence {
 
 /** Says that memory is out. Returns HS_ERR_NOMEM. */
 int hsio_sequence_no_memory(const struct hsio_sequence *s);
+
+/* sintel.c */
+
+/** Looks for motion and depth where Sintel has them, unless they are given. */
+void hsio_sintel_find(struct hsio_sequence *s);
 
 /* slots.c */
 

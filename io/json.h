@@ -36,4 +36,12 @@ int hsio_json_matrix(const struct hsio_json_place *p, const char *key, const jso
 int hsio_json_size(const struct hsio_json_place *p, const char *key, const json_t *v, int *width,
                    int *height);
 
+/* nss.c */
+
+/** Whether this is the JSON of a sequence of an NSS data set. */
+bool hsio_nss_is(const json_t *root);
+/** The same as a description of ours, which the caller gives back. Errors: HS_ERR_FORMAT;
+ * HS_ERR_IO: there are no pictures; after a message; HS_ERR_NOMEM. */
+int hsio_nss_translate(struct hsio_json_place *p, json_t *root, json_t **out);
+
 #endif

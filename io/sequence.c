@@ -310,6 +310,8 @@ int hsio_sequence_open(const char *location, const struct hsio_convention *conv,
         result = resolve_convention(s);
     if (result)
         goto error;
+    if (!strcmp(s->convention.preset, "sintel"))
+        hsio_sintel_find(s);
     s->options.sidecar = NULL;
     s->kind = kind_of(s);
     result = look_at_first(s);

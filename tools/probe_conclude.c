@@ -231,6 +231,13 @@ static void note_motion(struct probe_report *r)
     default:
         break;
     }
+    for (int t = 0; t < r->clip.count; t++) {
+        if (hsio_motion_at_limit(&r->clip.convention->motion, &r->clip.frames[t].motion_stats)) {
+            note(r, true, "vectors reach %g from no motion, where they are cut off",
+                 (double)r->clip.convention->motion.limit);
+            break;
+        }
+    }
     if (!is_found(r))
         return;
     if (m->factor < 0.99 || m->factor > 1.01)

@@ -61,10 +61,11 @@ struct upscale_plan {
 int upscale_convention_make(const struct upscale_request *request, struct hsio_convention *conv);
 
 /**
- * Looks whether the first frames are as the sequence's convention says; warns if they are not. With
- * the option auto it puts what it found into `conv` and gives 1: the sequence is to be opened anew.
+ * Looks whether the first frames are as the sequence's convention says; warns if they are not, and
+ * refuses a preset that was never measured. With the option auto it puts what it found into `conv`
+ * and gives 1: the sequence is to be opened anew.
  *
- * Errors: those of hsio, after a message.
+ * Errors: HS_ERR_INVALID: refused; HS_ERR_NOMEM, those of hsio, after a message.
  */
 int upscale_check(const struct upscale_request *request, const struct hsio_sequence *seq,
                   struct hsio_convention *conv);
@@ -107,7 +108,7 @@ int upscale_read(const struct upscale_plan *plan, const struct upscale_item *ite
 
 /** Looks for bad pixels and missing motion, frame after frame; warns once each. */
 struct upscale_watch {
-    bool warned_color, warned_motion, warned_zero;
+    bool warned_color, warned_motion, warned_zero, warned_limit;
     bool has_grid;
     float grid[16 * 16];
     uint64_t bad_frames, bad_pixels;

@@ -18,6 +18,15 @@ static void warn(const struct probe_report *report, const char *then)
               report->clip.convention->preset, then, report->options);
 }
 
+/* What comes from documentation only is used where frames agree, or on the user's word. */
+static int refuse(const struct probe_report *report)
+{
+    tool_error("the first frames do not fit convention %s, which was never measured; hindsight "
+               "probe tells more; to be used instead: %s (--auto does; --no-check goes on as told)",
+               report->clip.convention->preset, report->options);
+    return HS_ERR_INVALID;
+}
+
 int upscale_check(const struct upscale_request *request, const struct hsio_sequence *seq,
                   struct hsio_convention *conv)
 {
@@ -36,12 +45,21 @@ int upscale_check(const struct upscale_request *request, const struct hsio_seque
     tool_capture_begin();
     err = probe_run(seq, &request->sequence, 0, CHECKED_FRAMES, false, report);
     tool_capture_end();
-    if (!err && report->motion.verdict == PROBE_WRONG) {
+    const bool measured = hsio_preset_measured(hsio_sequence_convention(seq)->preset);
+    const bool wrong = !err && report->motion.verdict == PROBE_WRONG;
+
+    if (wrong && !measured && !request->automatic) {
+        err = refuse(report);
+    } else if (wrong) {
         warn(report, request->automatic ? "used instead" : "to be used instead (--auto does)");
         if (request->automatic)
             err = probe_apply(report, conv);
         err = err < 0 ? err : request->automatic;
     } else {
+        if (!err && !measured && report->motion.verdict == PROBE_UNSURE)
+            tool_warn("convention %s was never measured, and the first frames do not tell whether "
+                      "it fits",
+                      hsio_sequence_convention(seq)->preset);
         err = 0;
     }
     probe_report_finish(report);

@@ -156,6 +156,13 @@ void upscale_watch_frame(struct upscale_watch *watch, const struct upscale_input
                   (long long)info->number, (unsigned long long)input->motion.non_finite);
         watch->warned_motion = true;
     }
+    if (!watch->warned_limit && hsio_motion_at_limit(&info->convention->motion, &input->motion)) {
+        tool_warn("frame %lld, motion: vectors reach %g from no motion, where convention %s cuts "
+                  "them off: faster ones are wrong",
+                  (long long)info->number, (double)info->convention->motion.limit,
+                  info->convention->preset);
+        watch->warned_limit = true;
+    }
     watch_motion(watch, input, info);
     memcpy(watch->grid, input->grid, sizeof(watch->grid));
     watch->has_grid = true;

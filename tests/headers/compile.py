@@ -12,7 +12,7 @@ def main():
     language, standard, compiler = sys.argv[1], sys.argv[2], sys.argv[3:]
     root = pathlib.Path(os.environ["HS_SOURCE_ROOT"])
     include = root / "engine" / "include"
-    headers = sorted(include.glob("hindsight/*.h")) + sorted((root / "io").glob("hsio.h"))
+    headers = sorted(include.glob("hindsight/*.h")) + sorted((root / "io").glob("hsio*.h"))
     if language == "c":
         # Shared with C only.
         headers += sorted((root / "shaders").glob("*.h"))

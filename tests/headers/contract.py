@@ -19,7 +19,7 @@ NOT_C = re.compile(r"^hs(io)?_\w+\.(h|c|py|glsl)\b")
 
 def public_headers(root):
     return sorted((root / "engine" / "include" / "hindsight").glob("*.h")) + \
-        sorted((root / "io").glob("hsio.h"))
+        sorted((root / "io").glob("hsio*.h"))
 
 
 def line_of(text, offset):

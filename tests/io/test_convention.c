@@ -123,6 +123,30 @@ static void near_keys(struct test_rng *rng)
     REQUIRE_EQ(hsio_convention_set_text(&conv, "motion.scale_x=2", &io_log), 0);
 }
 
+static void measured(struct test_rng *rng)
+{
+    (void)rng;
+    REQUIRE(hsio_preset_measured("raw") && hsio_preset_measured("blender"));
+    REQUIRE(!hsio_preset_measured("unreal") && !hsio_preset_measured("auto"));
+    REQUIRE(!hsio_preset_measured("nothing"));
+}
+
+static void limit(struct test_rng *rng)
+{
+    const struct hsio_plane_stats inside = {.min = -0.499f, .max = 0.4f};
+    const struct hsio_plane_stats low = {.min = -0.5f, .max = 0.4f}, high = {.min = 0.1f, .max = 0.5f};
+    struct hsio_convention c;
+
+    (void)rng;
+    REQUIRE_EQ(hsio_convention_preset(&c, "unity", &io_log), 0);
+    REQUIRE(!hsio_motion_at_limit(&c.motion, &inside));
+    REQUIRE(hsio_motion_at_limit(&c.motion, &low) && hsio_motion_at_limit(&c.motion, &high));
+    c.motion.bias_x = c.motion.bias_y = 0.5f;
+    REQUIRE(hsio_motion_at_limit(&c.motion, &low) && !hsio_motion_at_limit(&c.motion, &high));
+    REQUIRE_EQ(hsio_convention_preset(&c, "raw", &io_log), 0);
+    REQUIRE(!hsio_motion_at_limit(&c.motion, &low));
+}
+
 static void blender(struct test_rng *rng)
 {
     struct hsio_convention c;
@@ -277,6 +301,8 @@ static const struct test_case cases[] = {
     {"overrides", overrides},
     {"every_key_round_trips", every_key_round_trips},
     {"near_keys", near_keys},
+    {"measured", measured},
+    {"limit", limit},
     {"blender", blender},
     {"background_follows_kind", background_follows_kind},
     {"motion_scale", motion_scale},

@@ -271,6 +271,8 @@ class Presets(Probe):
         "raw": lambda x, y, w, h: (x, y),
         "blender": lambda x, y, w, h: (x, -y),
         "unreal": lambda x, y, w, h: (0.5 - x / (2 * w), 0.5 + y / (2 * h)),
+        "unreal_velocity": lambda x, y, w, h: (
+            -x * 2 / w * 0.499 * 0.5 + 32767 / 65535, y * 2 / h * 0.499 * 0.5 + 32767 / 65535),
         "unity": lambda x, y, w, h: (-x / w, -y / h),
         "godot": lambda x, y, w, h: (x / w, y / h),
         "fsr": lambda x, y, w, h: (2 * x / w, -2 * y / h),
@@ -278,14 +280,20 @@ class Presets(Probe):
         "dlss": lambda x, y, w, h: (x, y),
         "nss": lambda x, y, w, h: (x / w, y / h),
         "nrd": lambda x, y, w, h: (x / w, y / h),
+        "streamline": lambda x, y, w, h: (x / w, y / h),
+        "optix": lambda x, y, w, h: (x, y),
         "arnold": lambda x, y, w, h: (x, -y),
+        "renderman": lambda x, y, w, h: (x, y),
+        "houdini": lambda x, y, w, h: (2 * x / w, -2 * y / h),
+        "nuke": lambda x, y, w, h: (x, -y),
     }
 
     def test_each_fits_what_it_is_for(self):
         names = [line.split()[0] for line in self.succeed("inspect", "--presets").stdout
                  .splitlines()]
-        # V-Ray's lead to the next frame, which a plane of the other direction is not made into.
-        self.assertEqual(sorted(self.STORED), sorted(set(names) - {"vray"}))
+        # Vectors to the next frame are not made from a plane of the other direction here.
+        self.assertEqual(sorted(self.STORED),
+                         sorted(set(names) - {"vray", "nuke_forward", "sintel"}))
         clip = self.clip("clip", "--planes", "colour,motion", pattern="orbit")
         motion = {frame["motion"]: None for frame in clip.json["frames"]}
         for path in motion:

@@ -28,7 +28,7 @@ HELD_BY = {
     38: [("tools/test_probe.py", "test_zero_vectors"), ("tools/test_probe.py", "test_shutter")],
     "averaged vectors": [("tools/test_probe.py", "test_averaged_silhouettes")],
 }
-ROWS = [1, 2, 3, 4, 6, 7, 8, 10, 12, 14, 15, 18, 20, 21, 22, 23, 25, 26, 28, 29, 32, 35, 38]
+ROWS = [1, 2, 3, 4, 6, 7, 8, 10, 12, 14, 15, 17, 18, 20, 21, 22, 23, 25, 26, 28, 29, 32, 35, 38]
 
 
 def write(path, parts, tile=0, compression="zip", origin=(0, 0), display=None):
@@ -194,6 +194,23 @@ class Reports(common.Case):
                     common.BLENDER[:4])])
         self.assertIn("no motion vectors", common.run("probe", self.path("bare")).stdout)
         self.assertIn("no motion vectors", self.upscale(self.path("bare"), "bare out").stderr)
+
+    def test_17_vectors_that_were_cut_off(self):
+        """Unity's Recorder keeps no more than half a picture."""
+        for name, top in (("at", 0.5), ("below", 0.49)):
+            os.mkdir(self.path(name))
+            for number in (1, 2):
+                pixels = common.moving_frame(number, WIDTH, HEIGHT)[..., :6].copy()
+                pixels[..., 4] = -1.25 / WIDTH
+                pixels[..., 5] = 0.5 / HEIGHT
+                pixels[3, 5, 4] = top
+                write(self.path(name, "u.%04d.exr" % number),
+                      [("", pixels, list("RGBA") + ["MotionVectors.R", "MotionVectors.G"])])
+            options = ["--convention", "unity"]
+            result = self.upscale(self.path(name), name + " out", "--no-check", *options)
+            self.assertEqual("vectors reach 0.5 from no motion" in result.stderr, name == "at")
+            self.assertEqual("vectors reach 0.5" in common.run("probe", self.path(name),
+                                                               *options).stdout, name == "at")
 
     def layers(self, name, names, **options):
         os.makedirs(self.path(name))
