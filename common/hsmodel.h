@@ -12,7 +12,11 @@ extern "C" {
 /** Ends in .safetensors. Thread: safe. */
 bool hsmodel_is_file(const char *name);
 
-/** Whether a model of this name takes guides (albedos, normal, ...). Thread: safe. */
+/**
+ * Whether a model of this name takes guides (albedos, normal, ...). Reads a model file; one that
+ * can not be read takes none.
+ * Thread: safe.
+ */
 bool hsmodel_reads_guides(const char *name);
 
 /**

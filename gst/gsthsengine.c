@@ -379,7 +379,7 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
                       const struct hsframe_options *options, const struct gst_hs_look *look,
                       const GstHsPlane given[HSIO_PLANE_COUNT], GstBuffer *out)
 {
-    const bool guides = hsmodel_reads_guides(engine->info.preset);
+    const bool guides = engine->info.guides;
     GstHsPlane planes[HSIO_PLANE_COUNT];
     struct gst_hs_slot *slot = &engine->slots[engine->next];
     gsize offsets[HSIO_PLANE_COUNT] = {0};

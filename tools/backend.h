@@ -22,6 +22,7 @@ struct tool_backend_setup {
     const char *device; ///< As in vkdev_params.
     enum hs_path path;
     bool validate, ldr, output_float;
+    bool guides; ///< The model reads them.
     int slots;
     int out_width, out_height;
     struct {
@@ -64,8 +65,8 @@ struct tool_backend {
 /** Planes that the engine takes from files. */
 extern const enum hsio_plane tool_used_planes[];
 #define TOOL_USED_PLANES 9
-/** Whether a model takes such a plane: guides are for few. */
-bool tool_plane_used(const char *model, enum hsio_plane plane);
+/** Whether a model takes such a plane. `guides`: it is one of the few that read them. */
+bool tool_plane_used(bool guides, enum hsio_plane plane);
 
 /** Errors: HS_ERR_* of the device or model; HS_ERR_NOMEM. */
 int tool_backend_create(const struct tool_backend_setup *setup, struct tool_backend **backend);

@@ -40,6 +40,7 @@ struct run {
     struct set sets[SETS];
     int set_count;
     uint64_t tickets;
+    bool guides; ///< The model reads them.
 };
 
 /** Makes an image of a plane and fills it. */
@@ -91,6 +92,37 @@ static float halton(int index, int base)
     return value;
 }
 
+/** Guides of the pattern: two materials, one of them smooth, on one plane. */
+static int make_guides(struct run *run, struct set *set, const float *depth)
+{
+    static const enum hsio_plane planes[] = {HSIO_PLANE_DIFFUSE_ALBEDO, HSIO_PLANE_SPECULAR_ALBEDO,
+                                             HSIO_PLANE_NORMAL, HSIO_PLANE_ROUGHNESS,
+                                             HSIO_PLANE_HIT_DISTANCE};
+    static const float values[][2][4] = {
+        {{0.7f, 0.5f, 0.3f, 1}, {0.05f, 0.05f, 0.1f, 1}},
+        {{0.04f, 0.04f, 0.04f, 1}, {0.6f, 0.6f, 0.5f, 1}},
+        {{0, 0, 1, 1}, {0, 0, 1, 1}},
+        {{0.8f}, {0.2f}},
+        {{0}, {4}},
+    };
+    const int width = run->bench->render_size[0], height = run->bench->render_size[1];
+    const size_t count = (size_t)width * (size_t)height;
+    uint16_t *pixels = malloc(count * 4 * sizeof(*pixels));
+    int err = pixels ? 0 : HS_ERR_NOMEM;
+
+    for (int g = 0; !err && g < 5; g++) {
+        const bool single = g > 2;
+        const size_t channels = single ? 1 : 4;
+
+        for (size_t i = 0; i < count * channels; i++)
+            pixels[i] = hsio_float_to_half(values[g][depth[i / channels] < 6][i % channels]);
+        err = upload(run, set, planes[g], single ? HSIO_FORMAT_R16F : HSIO_FORMAT_RGBA16F, width,
+                     height, pixels);
+    }
+    free(pixels);
+    return err;
+}
+
 /** A moving pattern with edges, in half floats; a plane in depth; motion to the frame before. */
 static int make_set(struct run *run, struct set *set, int number)
 {
@@ -129,6 +161,8 @@ static int make_set(struct run *run, struct set *set, int number)
         err = upload(run, set, HSIO_PLANE_DEPTH, HSIO_FORMAT_R32F, width, height, depth);
     if (!err)
         err = upload(run, set, HSIO_PLANE_MOTION, HSIO_FORMAT_RG16F, width, height, motion);
+    if (!err && run->guides)
+        err = make_guides(run, set, depth);
 end:
     free(color);
     free(motion);
@@ -154,7 +188,7 @@ static int read_set(struct run *run, struct set *set, int index)
             (size_t)plane->width * (size_t)plane->height * hsio_format_bytes(plane->format);
         void *pixels;
 
-        if (!plane->present || !tool_plane_used(run->bench->model, p))
+        if (!plane->present || !tool_plane_used(run->guides, p))
             continue;
         pixels = malloc(bytes);
         if (!pixels)
@@ -288,6 +322,7 @@ static int open_engine(struct run *run)
     if (err < 0)
         return err;
     hs_model_describe(run->model, &info);
+    run->guides = info.guides;
     snprintf(bench->about, sizeof(bench->about), "%s on %.150s, %s arithmetic", info.preset,
              run->dev.report.name, info.path == HS_PATH_MATRIX ? "matrix" : "plain");
     err = vkdev_error(vkCreateSemaphore(

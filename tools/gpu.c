@@ -19,7 +19,7 @@ const enum hsio_plane tool_used_planes[TOOL_USED_PLANES] = {
     HSIO_PLANE_REACTIVE, HSIO_PLANE_DIFFUSE_ALBEDO, HSIO_PLANE_SPECULAR_ALBEDO,
     HSIO_PLANE_NORMAL,   HSIO_PLANE_ROUGHNESS,      HSIO_PLANE_HIT_DISTANCE};
 
-bool tool_plane_used(const char *model, enum hsio_plane plane)
+bool tool_plane_used(bool guides, enum hsio_plane plane)
 {
     switch (plane) {
     case HSIO_PLANE_COLOR:
@@ -32,7 +32,7 @@ bool tool_plane_used(const char *model, enum hsio_plane plane)
     case HSIO_PLANE_NORMAL:
     case HSIO_PLANE_ROUGHNESS:
     case HSIO_PLANE_HIT_DISTANCE:
-        return hsmodel_reads_guides(model);
+        return guides;
     default:
         return false;
     }

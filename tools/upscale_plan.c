@@ -118,7 +118,7 @@ static void include_frame(struct tool_backend_setup *setup, const struct hsio_fr
         enum hsio_plane p = tool_used_planes[i];
         const struct hsio_plane_info *plane = &info->planes[p];
 
-        if (!plane->present || !tool_plane_used(setup->model, p))
+        if (!plane->present || !tool_plane_used(setup->guides, p))
             continue;
         if (plane->width > setup->planes[p].width)
             setup->planes[p].width = plane->width;
@@ -171,7 +171,7 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
         err = check_frame_size(plan, info, warned);
         if (!err)
             err = hsframe_check(info, plan->setup.out_width, plan->setup.out_height, tool_log());
-        if (!err && hsmodel_reads_guides(request->model))
+        if (!err && plan->setup.guides)
             err = hsframe_check_guides(info, tool_log());
         if (!err)
             include_frame(&plan->setup, info);
@@ -277,6 +277,7 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
         return err;
     hsio_sequence_info(plan->seq, &plan->info);
     plan->setup.model = request->model;
+    plan->setup.guides = hsmodel_reads_guides(request->model);
     plan->setup.device = request->device;
     plan->setup.path = (enum hs_path)request->path;
     plan->setup.validate = request->validate;

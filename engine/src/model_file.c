@@ -58,6 +58,7 @@ void hs_model_file_describe(const struct hs_model_file *file, struct hs_model_fi
         .notes = file->weights->notes,
         .layer_count = file->weights->layer_count,
         .layers = file->layers,
+        .guides = file->weights->architecture == HS_ARCHITECTURE_RAY,
     };
 }
 

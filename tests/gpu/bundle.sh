@@ -35,7 +35,7 @@ cp "$tree/tests/gpu/measure.py" "$tree/tests/gpu/yardstick.py" "$out/tree/tests/
 cp -R "$tree/training/hindsight_training" "$out/tree/training/"
 # Models: the shipped ones; where one is missing, an untrained one stands in, which is as fast.
 mkdir -p "$out/models"
-for preset in quality best; do
+for preset in quality best ray; do
     file=hs-$preset.safetensors
     if [ -e "$tree/models/$file" ]; then
         cp "$tree/models/$file" "$out/models/"

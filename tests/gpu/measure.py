@@ -32,6 +32,12 @@ HISTORY = 8 + 2    # colour and weight of a pixel, bytes
 PREPARED = 8 + 8 + 2 + 4  # colour, motion, validity, depth
 INPUT = 8 + 4 + 4  # colour, depth, motion as bench makes them
 OUTPUT = 8
+# Of noisy frames: guides as bench makes them; what the passes over them keep of a pixel.
+GUIDES = 8 + 8 + 8 + 2 + 2
+SIGNAL = ALBEDO = SURFACE = MOMENTS = 8
+TRAITS = 4
+PASSES = 5
+GUIDED = ('atrous', 'ray')
 
 SHOWN = 6  # stage tables that are printed, too
 
@@ -51,13 +57,26 @@ def level_pixels(output, level):
     return ((output[0] + 7) // 8) * ((output[1] + 7) // 8) * 4 ** (2 - level)
 
 
-def stages(layers, render, output, half):
+def guided_stages(small):
+    """Those that take the noise out."""
+    kept = SURFACE + SIGNAL + MOMENTS
+    return [('demodulate', small * (8 + 4 + GUIDES + SIGNAL + ALBEDO + TRAITS + SURFACE), 0),
+            ('accumulate', small * (SIGNAL + SURFACE + TRAITS + PREPARED - 8 + 4 + kept + SIGNAL
+                                    + MOMENTS), 0),
+            ('filter', small * (PASSES * (2 * SIGNAL + SURFACE + TRAITS + 4) + ALBEDO), 0)]
+
+
+def stages(layers, render, output, half, guided=False):
     """(name, bytes, FLOP) of every stage of a frame; `layers` may be empty."""
     small, large = render[0] * render[1], output[0] * output[1]
     each = 2 if half else 4
     rows = [('prepare', small * (INPUT + 4 + PREPARED), 0),
             ('reproject', large * 2 * HISTORY + small * (PREPARED - 8), 0)]
+    rows[1:1] = guided_stages(small) if guided else []
     window = large * HISTORY + small * 8
+    # What a network sees of the passes, and the levels that it mixes.
+    seen = small * (2 * SIGNAL + ALBEDO + MOMENTS + SURFACE + TRAITS) if guided else 0
+    levels = small * (2 * SIGNAL + ALBEDO) if guided else 0
     for layer in layers:
         level, inputs, outputs = layer['level'], layer['inputs'], layer['outputs']
         pixels = level_pixels(output, level)
@@ -65,9 +84,9 @@ def stages(layers, render, output, half):
         coming = pixels * inputs * each * (layer['stride'] ** 2)
         going = pixels * outputs * each
         if layer['name'] == 'enter':
-            rows.append(('enter', window + small * (PREPARED - 8) + going, flop))
+            rows.append(('enter', window + small * (PREPARED - 8) + seen + going, flop))
         elif layer['name'] == 'head':
-            rows.append(('resolve', window + coming + large * (HISTORY + OUTPUT), flop))
+            rows.append(('resolve', window + levels + coming + large * (HISTORY + OUTPUT), flop))
         else:
             rows.append((layer['name'], coming + going * (2 if layer['add'] else 1), flop))
     if not layers:
@@ -79,10 +98,11 @@ def floor_ms(moved, flop, options):
     return 1e3 * max(moved / options.bytes, flop / options.flops)
 
 
-def frame_floors(rows, render, output, options):
+def frame_floors(rows, render, output, options, guided=False):
     staged = sum(floor_ms(moved, flop, options) for _, moved, flop in rows)
     small, large = render[0] * render[1], output[0] * output[1]
     least = small * INPUT + large * (2 * HISTORY + OUTPUT)
+    least += small * (GUIDES + 2 * (SURFACE + SIGNAL + MOMENTS)) if guided else 0
     return staged, floor_ms(least, sum(flop for _, _, flop in rows), options)
 
 
@@ -119,6 +139,7 @@ def plan():
     """Runs, the most telling first: (size, model, path, bands; 0: chosen)."""
     runs = [('4k', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
     runs += [('720p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
+    runs += [(size, model, 'auto', 0) for size in ('4k', '720p') for model in GUIDED[::-1]]
     runs += [('4k', model, 'auto', bands) for model in ('quality', 'best')
              for bands in (1, 2, 4)]
     runs += [('1440p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
@@ -148,7 +169,8 @@ def stage_table(result, options):
 def run_one(bundle, out, options, run):
     key, model, path, bands = run
     render, output = SIZES[key]
-    layers = [] if model == 'taau' else layer_table(
+    guided = model in GUIDED
+    layers = [] if model in ('taau', 'atrous') else layer_table(
         os.path.join(bundle, 'models', 'hs-%s.safetensors' % model))
     result = dict(size=key, model=model, path=path, render=render, output=output)
     if not options.predict:
@@ -163,8 +185,9 @@ def run_one(bundle, out, options, run):
         result.update(about='predicted', bands=bands, times={}, frame_ms=0, record_ms=0,
                       activation_mib=0)
     half = 'matrix' in result['about'] or options.predict
-    result['rows'] = stages(layers, render, output, half)
-    result['staged_ms'], result['ideal_ms'] = frame_floors(result['rows'], render, output, options)
+    result['rows'] = stages(layers, render, output, half, guided)
+    result['staged_ms'], result['ideal_ms'] = frame_floors(result['rows'], render, output, options,
+                                                           guided)
     return result
 
 

@@ -2,6 +2,7 @@
 """Noisy path-traced frames with guides: atrous, and what happens without guides or weights."""
 import json
 import os
+import subprocess
 
 import numpy as np
 
@@ -50,6 +51,30 @@ class Guides(common.Case):
         self.assertEqual(text.count("takes over"), 1, text)
         self.assertIn("; atrous takes over", text)
         np.testing.assert_array_equal(atrous, ray)
+
+    def test_ray_runs(self):
+        """As a preset where models are looked up, and as a file of another name; it sees guides."""
+        self.render("box", "clip", "--no-reference")
+        subprocess.run([os.environ["MAKE_MODEL"], self.path("hs-ray.safetensors"), "ray"],
+                       check=True)
+        os.environ["HINDSIGHT_MODELS"] = self.folder
+        text, ray, name = self.upscale("clip", "ray", "--model", "ray", "--validate")
+        self.assertEqual(name, "ray")
+        self.assertNotIn("takes over", text)
+        self.assertNotIn("no normal", text)
+        os.rename(self.path("hs-ray.safetensors"), self.path("mine.safetensors"))
+        _, file, name = self.upscale("clip", "file", "--model", self.path("mine.safetensors"))
+        self.assertEqual(name, "ray")
+        np.testing.assert_array_equal(file, ray)
+        text, less, _ = self.upscale("clip", "less", "--model", self.path("mine.safetensors"),
+                                     "--set", "normal.channels=")
+        self.assertIn("no normal", text)
+        self.assertTrue((less != ray).any())
+        text = self.succeed("inspect", self.path("mine.safetensors")).stdout
+        self.assertIn("architecture: taau-ray", text)
+        text = self.succeed("bench", "--model", self.path("mine.safetensors"), "--size", "64x48",
+                            "--frames", 2, "--warmup", 1, "--device", "cpu").stdout
+        self.assertRegex(text, r"(?s)filter .*enter .*resolve ")
 
     def test_guides_may_be_missing(self):
         self.render("mirror", "clip", "--no-reference")

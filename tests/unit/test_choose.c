@@ -36,6 +36,7 @@ static void put(struct test_rng *rng, const char *where, const char *name, const
 {
     struct fx_model_config config = fx_model_tiny;
     config.preset = preset;
+    config.ray = !strcmp(preset, "ray");
     struct fx_model_file file = fx_model_file_make(rng, &config);
     fx_model_file_write(&file, in_folder(where, name));
     fx_model_file_finish(&file);
@@ -59,8 +60,8 @@ static void open_folders(void)
 static void close_folders(void)
 {
     static const char *const names[] = {"hs-quality.safetensors", "hs-best.safetensors",
-                                        "mine.safetensors"};
-    for (int i = 0; i < 3; i++) {
+                                        "hs-ray.safetensors", "mine.safetensors"};
+    for (int i = 0; i < 4; i++) {
         remove(in_folder(folder, names[i]));
         remove(in_folder(other, names[i]));
     }
@@ -100,6 +101,9 @@ static void with_all_files(struct test_rng *rng)
     open_folders();
     put(rng, folder, "hs-quality.safetensors", "quality");
     put(rng, folder, "hs-best.safetensors", "best");
+    put(rng, folder, "hs-ray.safetensors", "ray");
+    expect(PARAMS(.preset = "ray"), false, "ray", 0, NULL);
+    expect(PARAMS(.preset = "atrous"), false, "atrous", 0, NULL);
     expect(PARAMS(.preset = "taau"), false, "taau", 0, NULL);
     expect(PARAMS(.preset = "quality"), true, "quality", 0, NULL);
     expect(PARAMS(.preset = "best"), true, "best", 0, NULL);

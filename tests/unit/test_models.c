@@ -65,6 +65,7 @@ static void describe(struct test_rng *rng)
         bytes += info.layers[i].outputs *
                  (2 * info.layers[i].inputs * info.layers[i].size * info.layers[i].size + 4);
     REQUIRE_EQ(info.weight_bytes, bytes);
+    REQUIRE(!info.guides);
     hs_model_file_close(&file);
     REQUIRE(!file);
     hs_model_file_close(&file);
@@ -123,7 +124,22 @@ static void load(struct test_rng *rng)
     hs_model_describe(model, &info);
     REQUIRE_STR(info.preset, "tiny");
     REQUIRE_GT(info.memory_bytes, 0);
+    REQUIRE(!info.guides);
+    const uint32_t stages = info.stage_count;
     hs_model_destroy(&model);
+    struct fx_model_file ray = fx_model_file_make(rng, &fx_model_ray);
+    fx_model_file_write(&ray, path);
+    fx_model_file_finish(&ray);
+    REQUIRE_EQ(hs_model_load(fx.device, &(struct hs_model_params){.file = path}, &model), 0);
+    hs_model_describe(model, &info);
+    REQUIRE(info.guides && info.stage_count == stages + 7);
+    hs_model_destroy(&model);
+    struct hs_model_file *file = NULL;
+    struct hs_model_file_info about;
+    REQUIRE_EQ(hs_model_file_open(path, NULL, &file), 0);
+    hs_model_file_describe(file, &about);
+    REQUIRE(about.guides);
+    hs_model_file_close(&file);
     // Shipped models are looked up; here, there are none.
     setenv("HINDSIGHT_MODELS", folder, 1);
     fx.last[0] = 0;

@@ -51,6 +51,8 @@ struct hs_model_info {
     float max_ratio;
     /** Number of dispatches of one frame without optional stages. */
     uint32_t stage_count;
+    /** It reads guides: albedos, normal, roughness, hit distance. */
+    bool guides;
 };
 
 /**
@@ -60,14 +62,14 @@ struct hs_model_info {
  * current samples, reprojected history, rectification, blend by confidence. `quality` and `best`
  * add a network that steers all of these; "auto" is `best` for `batch` on a GPU, else `quality`.
  * `atrous` is for noisy path-traced frames: it takes the noise out at render size, by means of the
- * guides that a frame has, and then does what `taau` does. `ray` is the same job for a network;
- * while there are no weights for it, `atrous` takes over.
+ * guides that a frame has, and then does what `taau` does. `ray` adds a network that sees guides
+ * and how noisy pixels are, and steers how much of the noise goes, and all that `quality` steers.
  *
  * Weights are in files hs-PRESET.safetensors. They are looked up where models are installed and
  * where this library was built, or, if the environment variable HINDSIGHT_MODELS is set, only in
  * its folders, a list with ':'. If a preset's file is missing, damaged or can not run on the
- * device, the next one takes over, in the end `taau`, and one log line tells why. For `file`
- * nothing takes over.
+ * device, the next one takes over, `atrous` for `ray`, in the end `taau`, and one log line tells
+ * why. For `file` nothing takes over.
  *
  * Thread: safe on one device.
  * Cost: reads a file, creates pipelines; submits nothing, waits for nothing.

@@ -40,6 +40,7 @@ struct hs_model_file_info {
     const struct hs_model_note *notes; ///< Metadata but the layers, in the file's order.
     uint32_t layer_count;
     const struct hs_model_layer *layers; ///< In the order in which they run.
+    bool guides;                         ///< As in hs_model_info.
 };
 
 /**
