@@ -175,13 +175,18 @@ void camera_move(struct scene *s, struct shot *shot)
         shot->roll = random_in(r, -0.12f, 0.12f);
 }
 
-static void scale_light(struct scene *s, float k)
+void look_dim(struct scene *s, float k)
 {
     struct sky *sky = &s->sky;
     struct vec3 *colours[] = {&sky->zenith,     &sky->horizon,      &sky->below, &sky->sun_radiance,
                               &sky->ambient_up, &sky->ambient_down, &sky->fog};
     for (size_t i = 0; i < sizeof(colours) / sizeof(colours[0]); i++)
         *colours[i] = mul(*colours[i], k);
+}
+
+static void scale_light(struct scene *s, float k)
+{
+    look_dim(s, k);
     for (uint32_t i = 0; i < s->lamp_count; i++)
         s->lamps[i].radiance = mul(s->lamps[i].radiance, k);
     for (uint32_t i = 0; i < s->material_count; i++) {
@@ -190,9 +195,8 @@ static void scale_light(struct scene *s, float k)
     }
 }
 
-void look_expose(struct scene *s, float key)
+float look_light(const struct scene *s)
 {
-    // Light as measured at the target on mid grey.
     const struct sky *sky = &s->sky;
     const float solid_angle = 2 * PI_F * (1.f - cosf(sky->sun_radius));
     float light = 0.5f * (luma3(sky->ambient_up) + luma3(sky->ambient_down));
@@ -206,6 +210,12 @@ void look_expose(struct scene *s, float key)
                                                           : PI_F * lamp->radius * lamp->radius;
         light += 0.5f * luma3(lamp->radiance) * area / (dot3(d, d) + area) / PI_F;
     }
+    return light;
+}
+
+void look_expose(struct scene *s, float key)
+{
+    const float light = look_light(s);
     // Renderers disagree about the unit of radiance by orders of magnitude.
     const float k = random_log(&s->rng, 0.25f, 4);
     s->exposure = clampf(key / fmaxf(0.22f * light, 1e-4f), 0.05f, 60.f) / k;

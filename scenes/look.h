@@ -61,7 +61,13 @@ struct shot *look_shot(struct scene *s, struct vec3 target, float yaw, float pit
 void camera_move(struct scene *s, struct shot *shot);
 /** Metres a frame that move the main object a natural number of pixels. */
 float natural_speed(struct scene *s);
+/** Light as measured at the target on mid grey. */
+float look_light(const struct scene *s);
 void look_expose(struct scene *s, float key);
+/** Multiplies sky and sun. */
+void look_dim(struct scene *s, float k);
+/** By chance, more of what makes path tracing noisy: small lamps, dark skies, gloss, textures. */
+void look_noisy(struct scene *s);
 /** Slows shots down that would pass through things; leaves out a cut into the inside of one. */
 void look_path(struct scene *s);
 

@@ -100,5 +100,7 @@ void random_scene(struct scene *s)
     clear_view(s);
     if (s->frame_count >= 4 && random_chance(r, 0.06f))
         cut(s);
+    if (s->path)
+        look_noisy(s);
     look_path(s);
 }
