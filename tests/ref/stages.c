@@ -125,6 +125,28 @@ void gpu_planes_finish(struct gpu_planes *p)
     hs_ref_plane_finish(&p->next.aux);
 }
 
+struct hs_ref_levels gpu_levels_read(struct fixture *fx, const struct hs_stream *s, int w, int h)
+{
+    const int now = (int)((s->frames - 1) & 1);
+    const struct hs_own_image *all = s->guides;
+    return (struct hs_ref_levels){
+        .middle = gpu_own_read(fx, &all[HS_GUIDE_MIDDLE], w, h),
+        .accumulated = gpu_own_read(fx, &all[HS_GUIDE_ACCUMULATED + now], w, h),
+        .moments = gpu_own_read(fx, &all[HS_GUIDE_MOMENTS + now], w, h),
+        .albedo = gpu_own_read(fx, &all[HS_GUIDE_ALBEDO], w, h),
+        .traits = gpu_own_read(fx, &all[HS_GUIDE_TRAITS], w, h),
+        .surface = gpu_own_read(fx, &all[HS_GUIDE_SURFACE + now], w, h),
+    };
+}
+
+void gpu_levels_finish(struct hs_ref_levels *l)
+{
+    struct hs_ref_plane *all[] = {&l->middle, &l->accumulated, &l->moments,
+                                  &l->albedo, &l->traits,      &l->surface};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        hs_ref_plane_finish(all[i]);
+}
+
 void require_planes_near(const char *what, const struct hs_ref_plane *got,
                          const struct hs_ref_plane *want, struct bound bound)
 {

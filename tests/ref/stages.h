@@ -19,6 +19,11 @@ void gpu_planes_read(struct fixture *fx, struct hs_stream *stream, bool wide,
                      struct gpu_planes *planes);
 void gpu_planes_finish(struct gpu_planes *planes);
 
+/** What taau-ray's last frame saw of the passes over guides. */
+struct hs_ref_levels gpu_levels_read(struct fixture *fx, const struct hs_stream *stream, int width,
+                                     int height);
+void gpu_levels_finish(struct hs_ref_levels *levels);
+
 /** Any float or half image as a plane. */
 struct hs_ref_plane gpu_image_read(struct fixture *fx, VkImage image, VkFormat format,
                                    uint32_t width, uint32_t height, VkImageLayout layout);

@@ -102,20 +102,25 @@ static void compare_to_reference(struct run *r, const struct hs_ref_inputs *in)
     struct gpu_planes now;
     gpu_planes_read(r->fx, r->stream, in->wide, &now);
     struct hs_ref_plane next = hs_ref_plane_make(OW, OH, 4), image = hs_ref_plane_make(OW, OH, 4);
-    struct hs_ref_plane features = hs_ref_plane_make((OW + 1) / 2, (OH + 1) / 2, 64);
+    const bool ray = r->weights && r->weights->architecture == HS_ARCHITECTURE_RAY;
+    struct hs_ref_levels seen = {0}, *levels = ray ? &seen : NULL;
+    struct hs_ref_plane features =
+        hs_ref_plane_make((OW + 1) / 2, (OH + 1) / 2, r->weights ? (int)r->weights->features : 1);
     struct hs_ref_network network = {0};
     const struct hs_ref_plane *head = NULL;
     REQUIRE(next.texels && image.texels && features.texels);
+    if (ray)
+        seen = gpu_levels_read(r->fx, r->stream, W, H);
     if (r->weights) {
-        hs_ref_features(&now.params, &in->motion, &now.prep, &now.reproj, NULL, &features);
+        hs_ref_features(&now.params, &in->motion, &now.prep, &now.reproj, levels, &features);
         REQUIRE_EQ(hs_ref_network_run(r->weights, &features, &network), 0);
         head = &network.layers[network.layer_count - 1].result;
     }
     const int parity = (int)((r->stream->frames - 1) & 1);
     for (int a = 0; a < AOVS; a++) {
         const struct hs_ref_aov aov = {kind_of(a), r->planes[a], r->past[a]};
-        hs_ref_aov(&now.params, &now.state, in, &now.prep, &now.reproj, NULL, head, &r->past_colour,
-                   &aov, &next, &image);
+        hs_ref_aov(&now.params, &now.state, in, &now.prep, &now.reproj, levels, head,
+                   &r->past_colour, &aov, &next, &image);
         // A pixel whose history lies within rounding of a limit may fall on its other side; a
         // random head makes more of every difference.
         require_planes_near("AOV", &r->pictures[a], &image,
@@ -128,6 +133,7 @@ static void compare_to_reference(struct run *r, const struct hs_ref_inputs *in)
     r->past_colour = now.next.colour;
     now.next.colour = (struct hs_ref_plane){0};
     hs_ref_network_finish(&network);
+    gpu_levels_finish(&seen);
     gpu_planes_finish(&now);
     hs_ref_plane_finish(&features);
     hs_ref_plane_finish(&next);
@@ -254,10 +260,18 @@ static void without_network(struct test_rng *rng)
     fx_close(&fx);
 }
 
-static void with_network(struct test_rng *rng)
+// The colour that they add up to is the one that is free of noise.
+static void behind_guides(struct test_rng *rng)
 {
     struct fixture fx;
-    struct fx_model_config config = fx_model_tiny;
+    FX_OPEN(&fx, NULL, "atrous");
+    run_frames(&fx, fx.model, NULL, false, false, rng);
+    fx_close(&fx);
+}
+
+static void run_network(struct test_rng *rng, struct fx_model_config config)
+{
+    struct fixture fx;
     struct hs_weights *weights = NULL;
     char path[64];
     config.head = 0.5f;
@@ -277,8 +291,20 @@ static void with_network(struct test_rng *rng)
     fx_close(&fx);
 }
 
+static void with_network(struct test_rng *rng)
+{
+    run_network(rng, fx_model_tiny);
+}
+
+static void with_levels(struct test_rng *rng)
+{
+    run_network(rng, fx_model_ray);
+}
+
 static const struct test_case cases[] = {
     {"without a network", without_network},
     {"with a network", with_network},
+    {"behind guides", behind_guides},
+    {"with levels", with_levels},
 };
 TEST_MAIN(cases)

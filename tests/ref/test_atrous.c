@@ -2,10 +2,12 @@
 // The passes of `atrous` against their references, stage by stage and over sequences; what each
 // guide does; what happens without them.
 #include <math.h>
+#include <unistd.h>
 
 #include "engine/src/stream.h"
 #include "guided.h"
 #include "guides.h"
+#include "model_file.h"
 #include "tests/test.h"
 
 #define OW 97
@@ -350,10 +352,9 @@ static double difference(const float *a, const float *b)
     return sqrt(sum / (OW * OH * 4));
 }
 
-// Each guide does something, and so does its absence, which breaks nothing.
-static void each_guide_counts(struct test_rng *rng)
+/** Each guide does something, and so does its absence, which breaks nothing. */
+static void require_guides_count(struct fixture *fx)
 {
-    (void)rng;
     static const struct guide_form others[GUIDE_COUNT] = {
         {.other_diffuse = true},   {.other_specular = true}, {.other_normal = true},
         {.other_roughness = true}, {.other_hit = true},
@@ -361,21 +362,30 @@ static void each_guide_counts(struct test_rng *rng)
     static const char *const names[GUIDE_COUNT] = {"diffuse", "specular", "normal", "roughness",
                                                    "hit distance"};
     const struct guide_form plain = {0};
-    struct fixture fx;
-    FX_OPEN(&fx, NULL, "atrous");
-    float *all = picture_of(&fx, &plain, ALL, true, 0);
+    float *all = picture_of(fx, &plain, ALL, true, 0);
     for (int g = 0; g < GUIDE_COUNT; g++) {
-        float *other = picture_of(&fx, &others[g], ALL, true, 0);
-        float *without = picture_of(&fx, &plain, ALL & ~(1 << g), true, 0);
+        float *other = picture_of(fx, &others[g], ALL, true, 0);
+        float *without = picture_of(fx, &plain, ALL & ~(1 << g), true, 0);
         const double by = difference(all, other), lack = difference(all, without);
         printf("  %s: perturbed %.5f, absent %.5f\n", names[g], by, lack);
         REQUIRE(by > 2e-4 && lack > 2e-4);
         free(other);
         free(without);
     }
+    free(all);
+}
+
+static void each_guide_counts(struct test_rng *rng)
+{
+    (void)rng;
+    const struct guide_form plain = {0}, other_hit = {.other_hit = true};
+    struct fixture fx;
+    FX_OPEN(&fx, NULL, "atrous");
+    require_guides_count(&fx);
+    float *all = picture_of(&fx, &plain, ALL, true, 0);
     // Without a camera the hit distance still tells surfaces apart.
     float *still = picture_of(&fx, &plain, ALL, false, 0);
-    float *other = picture_of(&fx, &others[GUIDE_HIT], ALL, false, 0);
+    float *other = picture_of(&fx, &other_hit, ALL, false, 0);
     float *none = picture_of(&fx, &plain, 0, true, 0);
     float *clamped = picture_of(&fx, &plain, ALL, true, 0.5f);
     REQUIRE(difference(still, other) < difference(all, none));
@@ -390,6 +400,24 @@ static void each_guide_counts(struct test_rng *rng)
     free(none);
     free(clamped);
     free(all);
+    fx_close(&fx);
+}
+
+// taau-ray sees guides itself, beyond what the passes make of them.
+static void each_guide_counts_for_ray(struct test_rng *rng)
+{
+    struct fixture fx;
+    struct fx_model_config config = fx_model_ray;
+    char path[64];
+    config.head = 0.25f;
+    struct fx_model_file file = fx_model_file_make(rng, &config);
+    snprintf(path, sizeof(path), "hs-atrous-%ld.safetensors", (long)getpid());
+    fx_model_file_write(&file, path);
+    fx_model_file_finish(&file);
+    FX_OPEN(&fx, NULL, NULL);
+    REQUIRE_EQ(hs_model_load(fx.device, &(struct hs_model_params){.file = path}, &fx.model), 0);
+    remove(path);
+    require_guides_count(&fx);
     fx_close(&fx);
 }
 
@@ -607,6 +635,7 @@ static void report(struct test_rng *rng)
 static const struct test_case cases[] = {
     {"passes and sequences", passes_and_sequences},
     {"each guide counts", each_guide_counts},
+    {"each guide counts for ray", each_guide_counts_for_ray},
     {"forms agree", forms_agree},
     {"others ignore guides", others_ignore_guides},
     {"history grows", history_grows},

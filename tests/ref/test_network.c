@@ -265,29 +265,6 @@ struct errors {
     struct error activations, resolved, sequence;
 };
 
-/** What taau-ray's last frame saw of the passes over guides. */
-static struct hs_ref_levels read_levels(struct fixture *fx, const struct hs_stream *s, int w, int h)
-{
-    const int now = (int)((s->frames - 1) & 1);
-    const struct hs_own_image *all = s->guides;
-    return (struct hs_ref_levels){
-        .middle = gpu_own_read(fx, &all[HS_GUIDE_MIDDLE], w, h),
-        .accumulated = gpu_own_read(fx, &all[HS_GUIDE_ACCUMULATED + now], w, h),
-        .moments = gpu_own_read(fx, &all[HS_GUIDE_MOMENTS + now], w, h),
-        .albedo = gpu_own_read(fx, &all[HS_GUIDE_ALBEDO], w, h),
-        .traits = gpu_own_read(fx, &all[HS_GUIDE_TRAITS], w, h),
-        .surface = gpu_own_read(fx, &all[HS_GUIDE_SURFACE + now], w, h),
-    };
-}
-
-static void finish_levels(struct hs_ref_levels *l)
-{
-    struct hs_ref_plane *all[] = {&l->middle, &l->accumulated, &l->moments,
-                                  &l->albedo, &l->traits,      &l->surface};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        hs_ref_plane_finish(all[i]);
-}
-
 /** Runs the reference on the planes that the GPU's last frame read. */
 static void compare_stages(struct fixture *fx, struct hs_stream *stream, const struct file *file,
                            const struct source *s, const struct hs_ref_plane *got, struct errors *e)
@@ -306,14 +283,14 @@ static void compare_stages(struct fixture *fx, struct hs_stream *stream, const s
     REQUIRE(features.texels && image.texels && sharp.texels && next.colour.texels &&
             next.aux.texels);
     if (ray)
-        seen = read_levels(fx, stream, p->size.x, p->size.y);
+        seen = gpu_levels_read(fx, stream, p->size.x, p->size.y);
     hs_ref_features(p, &s->in.motion, &now.prep, &now.reproj, levels, &features);
     REQUIRE_EQ(hs_ref_network_run(file->weights, &features, &network), 0);
     const uint32_t last = network.layer_count - 1;
     add_activations(fx, &e->activations, stream, &network.layers[last - 1].result);
     hs_ref_resolve_steered(p, &now.state, &now.prep, &now.reproj, levels,
                            &network.layers[last].result, &next, &image);
-    finish_levels(&seen);
+    gpu_levels_finish(&seen);
     if (s->frame.sharpness > 0)
         hs_ref_finish(p, &image, &sharp);
     add_pictures(&e->resolved, got, s->frame.sharpness > 0 ? &sharp : &image);
@@ -426,12 +403,19 @@ static void ray_sequences(struct test_rng *rng)
 static void large_networks(struct test_rng *rng)
 {
     static const struct recipe small = {"small", 66, 50, 33, 25, 0, .half = true};
+    static const struct fx_model_config ray = {
+        "ray", {48, 64, 96}, {0, 1, 2, 1, 1}, .head = 0.25f, .ray = true};
+    static const struct recipe small_ray = {
+        "small, guides", 66, 50, 33, 25, 0, .half = true, .ray = true, .guides = ALL_GUIDES};
     static const struct fx_model_config best = {
         "best", {48, 80, 112}, {1, 1, 2, 1, 2}, .head = 0.25f};
     struct fx_model_config quality = fx_model_quality;
     quality.head = 0.25f;
     struct file file = write_model(rng, &quality);
     run_recipe(&file, &small, 3);
+    drop_model(&file);
+    file = write_model(rng, &ray);
+    run_recipe(&file, &small_ray, 3);
     drop_model(&file);
     file = write_model(rng, &best);
     run_recipe(&file, &small, 3);
