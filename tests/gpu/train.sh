@@ -3,7 +3,9 @@
 # Trains networks on a machine with a GPU, PyTorch and nvcc, from an empty folder: renders clips,
 # trains, measures, and leaves checkpoint, model, metrics and crops in OUT. To be run from the tree
 # with a bundle (bundle.sh) in BUNDLE (default: .gpu) and real sequences (convert.py) in SEQUENCES
-# (default: .train, which may also hold checkpoints CONFIG.pt to go on from).
+# (default: .train, which may also hold checkpoints CONFIG.pt to go on from). CONFIG=ray renders
+# path-traced clips and measures sequences noisy-*.npz, all others the other ones; GPUs that have
+# nothing to train go on rendering path-traced clips meanwhile.
 #
 #   CONFIG          names of model.py, e.g. "quality        RENDER_MINUTES  of rendering ahead
 #                   quality-window": at the same time on the same clips for the same minutes, each
@@ -11,7 +13,7 @@
 #   TRAIN_MINUTES   of training, with its start             SEED            first seed of the clips
 #   TOTAL_MINUTES   of all runs, for the learning rate
 #   RATIOS          e.g. "2" or "2 3 1.5"                   SIZE            of the pictures, pixels
-#   FRAMES          of a clip
+#   FRAMES          of a clip                               REFERENCE_SPP   16, path-traced 128
 #   RESUME          checkpoint to go on from, or "no"
 #   TEACHER         checkpoint whose picture counts too, for all configs but its own
 #   MODELS          "no": checkpoints only, no model files
@@ -29,7 +31,11 @@ frames=${FRAMES:-16}
 seed=${SEED:-1}
 device=${HS_TEST_DEVICE:-0}
 work=${WORK:-/tmp/hindsight-train}
-validation_clips=${VALIDATION_CLIPS:-24}
+case $configs in
+*ray*) mode=path jobs=${JOBS:-3} samples=${REFERENCE_SPP:-128} validation_clips=6 ;;
+*) mode=direct jobs=${JOBS:-8} samples=${REFERENCE_SPP:-16} validation_clips=24 ;;
+esac
+validation_clips=${VALIDATION_CLIPS:-$validation_clips}
 export PYTHONPATH="$tree/training" PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 export HINDSIGHT_OPS="$work"
 mkdir -p "$out" "$work/train" "$work/validation"
@@ -47,11 +53,14 @@ clips()
     on=$1 folder=$2 seeds=$3 limit=$4 ratio=$5
     shift 5
     low=$(awk "BEGIN { print int($size / $ratio + 0.99) }")
+    planes=colour,depth,motion
+    [ $mode = path ] &&
+        planes=$planes,normal,roughness,diffuse_albedo,specular_albedo,hit_distance
     timeout -s INT -k 30 "$limit" "$bundle/lib/ld-linux-x86-64.so.2" \
         --library-path "$bundle/lib" "$bundle/bin/hindsight" render random --device "$on" \
-        --mode direct --format pack --planes colour,depth,motion --frames "$frames" \
-        --reference-spp "${REFERENCE_SPP:-16}" --render-size "${low}x$low" --size "${size}x$size" \
-        --seed "$seeds" --output "$folder" --jobs "${JOBS:-8}" "$@" 2>&1 | tail -n 1
+        --mode $mode --format pack --planes $planes --frames "$frames" \
+        --reference-spp "$samples" --render-size "${low}x$low" --size "${size}x$size" \
+        --seed "$seeds" --output "$folder" --jobs "$jobs" "$@" 2>&1 | tail -n 1
 }
 
 # Games sample points, path tracers filter over the pixel; some frames have no jitter. The shares
@@ -74,15 +83,77 @@ render_ratio()
 EOF
 }
 
-# render_ratios DEVICE SEED: half of the time for the first ratio.
+# share_of RATIO: half of the time is for the first one.
+share_of()
+{
+    awk "BEGIN { print $count == 1 ? 1 : 0.5 / \
+        (\"$1\" == \"${ratios%% *}\" ? 1 : $count - 1) }"
+}
+
+# Noise of path tracers: how many samples, where in the pixel, now and then the same every frame.
+path_kind()
+{
+    case $1 in
+    0) echo --spp 2 --filter point ;;
+    1) echo --spp 4 --filter box ;;
+    2) echo --spp 4 --filter blackman-harris ;;
+    3) echo --spp 4 --filter point ;;
+    4) echo --spp 1 --filter point ;;
+    5) echo --spp 2 --filter box ;;
+    6) echo --spp 8 --filter box --fixed-noise ;;
+    7) echo --spp 16 --filter blackman-harris --no-jitter ;;
+    8) echo --spp 8 --filter point ;;
+    9) echo --spp 8 --filter blackman-harris ;;
+    esac
+}
+
+# path_lane DEVICE SEED LANE SECONDS: clips take seconds each, so each of five lanes, which run at
+# the same time, renders few kinds for long: two of the first ratio, one of each other.
+path_lane()
+{
+    next=$2 turn=0
+    for ratio in $ratios; do
+        seconds=$(awk "BEGIN { print $4 * $(share_of "$ratio") }")
+        kinds=$(($3 + 5 * (turn % 2)))
+        [ $turn = 0 ] && kinds="$3 $(($3 + 5))" && seconds=$(awk "BEGIN { print $seconds / 2 }")
+        for kind in $kinds; do
+            # shellcheck disable=SC2046
+            clips "$1" "$work/train/$ratio" "$next-$((next + 1999))" "$seconds" "$ratio" \
+                $(path_kind "$kind") </dev/null
+            next=$((next + 2000))
+        done
+        turn=$((turn + 1))
+    done
+}
+
+# render_ratios DEVICE SEED SECONDS
 render_ratios()
 {
     next=$2
+    if [ $mode = path ]; then
+        lanes=
+        for lane in 0 1 2 3 4; do
+            path_lane "$1" $((next + 20000 * lane)) $lane "$3" &
+            lanes="$lanes $!"
+        done
+        # shellcheck disable=SC2086
+        wait $lanes
+        return
+    fi
     for ratio in $ratios; do
-        share=$(awk "BEGIN { print $count == 1 ? 1 : 0.5 / \
-            (\"$ratio\" == \"${ratios%% *}\" ? 1 : $count - 1) }")
-        render_ratio "$1" "$ratio" "$(awk "BEGIN { print $render * 60 * $share }")" "$next"
+        render_ratio "$1" "$ratio" "$(awk "BEGIN { print $3 * $(share_of "$ratio") }")" "$next"
         next=$((next + 60000))
+    done
+}
+
+# render_validation RATIOS: packs that are there already stay.
+render_validation()
+{
+    for ratio in $1; do
+        for filter in point box; do
+            clips "$device" "$work/validation/$ratio-$filter" \
+                "900001-$((900000 + validation_clips))" 240 "$ratio" --filter $filter
+        done
     done
 }
 
@@ -90,19 +161,23 @@ stage "validation clips, and the operations' build"
 python3 -m hindsight_training.ops ${OPS:-} >"$work/ops.log" 2>&1 &
 build=$!
 ratios=${RATIOS:-2}
+count=$(echo "$ratios" | wc -w)
+renders=
+# Few clips that take seconds each: their ratios side by side.
 for ratio in $ratios; do
-    for filter in point box; do
-        clips "$device" "$work/validation/$ratio-$filter" \
-            "900001-$((900000 + validation_clips))" 120 "$ratio" --filter $filter
-    done
+    render_validation "$ratio" &
+    renders="$renders $!"
+    # shellcheck disable=SC2086
+    [ $mode = path ] || wait $renders
 done
+# shellcheck disable=SC2086
+wait $renders
 
 stage "training clips for $render min"
 gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
-count=$(echo "$ratios" | wc -w)
 renders=
 for n in $(seq "$device" $((device + (gpus > 1 ? gpus - 1 : 0)))); do
-    render_ratios "$n" $((seed + 240000 * (n - device))) &
+    render_ratios "$n" $((seed + 240000 * (n - device))) "$(awk "BEGIN { print $render * 60 }")" &
     renders="$renders $!"
 done
 # shellcheck disable=SC2086
@@ -131,9 +206,13 @@ fit()
         ${TRAIN_OPTIONS:-} 2>&1 | sed -u "s/^/$1: /"
 }
 
-watch=
+watch='' real=''
 for sequence in "$sequences"/*.npz; do
-    [ -e "$sequence" ] && watch="$watch --watch $sequence"
+    case $mode:${sequence##*/} in
+    path:noisy-*) ;;
+    path:* | *:noisy-*) continue ;;
+    esac
+    [ -e "$sequence" ] && watch="$watch --watch $sequence" real="$real $sequence"
 done
 stage "training $configs for $minutes min"
 count=0 fits=
@@ -144,6 +223,13 @@ for config in $configs; do
 done
 tail -n +1 -f "$out/train.log" &
 show=$!
+# GPUs that are left over: with seeds of their own, and done before training is.
+if [ $mode = path ]; then
+    for n in $(seq "$count" $((gpus - 1))); do
+        render_ratios $((device + n)) $((seed + 120000 + 240000 * n)) \
+            "$(awk "BEGIN { print $minutes * 60 - 40 }")" &
+    done
+fi
 # shellcheck disable=SC2086
 wait $fits
 sleep 1
@@ -157,13 +243,14 @@ for config in $configs; do
     [ "${MODELS:-yes}" = no ] ||
         python3 -m hindsight_training.export "$out/$config.pt" "$out/hs-$config.safetensors" \
             --set "commit=${COMMIT:-unknown}" --set \
-            "data=hindsight render random, seeds from $seed, ratios $ratios, $frames frames"
+            "data=hindsight render random --mode $mode, seeds from $seed, ratios $ratios, $frames \
+frames"
 done
 [ -n "$nets" ] || exit 1
 sheets=$work/sheets
 mkdir -p "$sheets"
 # shellcheck disable=SC2046,SC2086
-python3 -m hindsight_training.evaluate $(ls "$sequences"/*.npz 2>/dev/null) \
+python3 -m hindsight_training.evaluate $real \
     $(ls -d "$work"/validation/*) $nets --json "$work/real.json" --sheets "$sheets" \
     >"$work/table.txt" 2>"$work/table.log" || tail -n 20 "$work/table.log"
 cp "$sheets"/*.png "$out/" 2>/dev/null

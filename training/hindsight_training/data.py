@@ -57,7 +57,7 @@ def add_levels(clips, device):
               for k in ('colour', 'depth', 'motion', 'valid', 'jitter')}
     planes['ratio'] = torch.ones_like(planes['jitter'][..., 0])
     guides = [denoise.guides_of(c) for c in clips]
-    guides = {k: torch.stack([g[k].to(device) for g in guides], 1) for k in denoise.GUIDES}
+    guides = {k: torch.stack([g[k].to(device).float() for g in guides], 1) for k in denoise.GUIDES}
     known = torch.stack([(c['depth'] < K.DEPTH_FAR).any() for c in clips])
     camera = torch.tensor([c['rows'] is not None for c in clips], device=device)
     none = torch.zeros(len(planes['depth']), 3, 4, device=device)

@@ -58,7 +58,8 @@ def camera_motion(depth, jitter, rows):
     x, y = torch.broadcast_tensors(x[:, None, :], y[:, :, None])
     near = torch.where(depth < K.DEPTH_FAR, 1 / depth, torch.zeros_like(depth))
     ndc = torch.stack([2 * x / width - 1, 1 - 2 * y / height, near, torch.ones_like(near)], -1)
-    clip = torch.einsum('tyxc,trc->tyxr', ndc, rows)
+    # Sums, not a product of matrices: GPUs may round factors of those to eleven bits.
+    clip = torch.stack([(ndc * rows[:, None, None, r]).sum(-1) for r in range(3)], -1)
     seen = clip[..., 2] > 1e-6
     w = torch.where(seen, clip[..., 2], torch.ones_like(near))
     motion = torch.stack([(clip[..., 0] / w * 0.5 + 0.5) * width - x,

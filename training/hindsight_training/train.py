@@ -242,7 +242,8 @@ class Training:
                 print('%5.2f min, step %d, %d ms each, %s clips: loss %.5f, validation %.2f dB '
                       '(%s %+.2f), first frames %.2f; watched %s' % (
                           self.minutes(), self.steps, took, sizes, float(smooth), value,
-                          name, value - base[0], first, ' '.join('%.2f' % s for s in seen)), flush=True)
+                          name, value - base[0], first,
+                          ' '.join('%.2f' % s for s in seen)), flush=True)
                 self.save()
                 report = self.minutes() + options.report
                 since, at = self.minutes(), self.steps
