@@ -123,7 +123,9 @@ void main()
     }
     const vec3 sum = d + s;
     const bool reflects = max(max(sum.r, sum.g), sum.b) >= HS_ATROUS_BLACK && !far;
-    const vec3 albedo = reflects ? max(sum, HS_ATROUS_FLOOR) : vec3(1.0);
+    // A display's curve does not divide.
+    const bool divides = reflects && !has(HS_FRAME_LDR);
+    const vec3 albedo = divides ? max(sum, HS_ATROUS_FLOOR) : vec3(1.0);
     const float share = reflects ? luminance(s) / luminance(sum) : 0.0;
     imageStore(out_signal, p, vec4(min(colour.rgb / albedo, HS_TAAU_MAX), 0.0));
     imageStore(out_albedo, p, vec4(albedo, colour.a));

@@ -127,8 +127,9 @@ void hs_ref_demodulate(const struct hs_frame_params *p, const struct hs_ref_inpu
             float *albedo = hs_ref_pixel(&out->albedo, x, y);
             float *trait = hs_ref_pixel(&out->traits, x, y);
             float *surface = hs_ref_pixel(&out->surface, x, y);
+            const bool divides = reflects && !hs_ref_has(p, HS_FRAME_LDR);
             for (int k = 0; k < 3; k++) {
-                const float a = reflects ? fmaxf(sum[k], HS_REF_F(HS_ATROUS_FLOOR)) : 1;
+                const float a = divides ? fmaxf(sum[k], HS_REF_F(HS_ATROUS_FLOOR)) : 1;
                 signal[k] = hs_ref_store(p, fminf(colour[k] / a, HS_REF_F(HS_TAAU_MAX)));
                 albedo[k] = hs_ref_store(p, a);
                 surface[k] = hs_ref_store(p, n[k]);

@@ -48,7 +48,7 @@ static const struct recipe recipes[] = {
     {.name = "no guides, firefly clamp", .firefly = 1.5f},
     {.name = "nothing but colour", .no_depth = true, .no_motion = true},
     {.name = "albedo of the whole reflectance", .mask = 1 << GUIDE_DIFFUSE},
-    {.name = "display-referred", .mask = 1 << GUIDE_NORMAL, .stream_flags = HS_STREAM_LDR},
+    {.name = "display-referred", .mask = ALL, .stream_flags = HS_STREAM_LDR},
 };
 
 /** What the passes wrote in a frame. */
@@ -131,6 +131,8 @@ static void compare_passes(const struct hs_ref_inputs *in, const struct gpu_plan
                         (struct bound){1e-4f, HALF_STEP, 0});
     require_planes_near("surface", &got->guided.surface, &guided.surface,
                         (struct bound){1e-4f, HALF_STEP, 0});
+    for (int i = 0; (p->prev_size.z & HS_FRAME_LDR) && i < 4 * size->x * size->y; i++)
+        REQUIRE(got->guided.albedo.texels[i] == 1);
     struct hs_ref_guided fed = got->guided;
     fed.signal = guided.signal;
     hs_ref_accumulate(p, &now->state, &now->prep, &before->prep.depth, &fed, &past->next, &signal,
