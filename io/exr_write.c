@@ -203,7 +203,7 @@ static int carry_channels(struct writer *w, const struct hsio_write_options *o)
         channel->carried = malloc((size_t)width * (size_t)height * hsio_type_bytes(type));
         if (!channel->carried ||
             hsio_resampler_create(&channel->resampler, channel->carried, type, width, height,
-                                  w->width, w->height,
+                                  w->width, w->height, hsio_frame_info(o->source)->jitter_px,
                                   pass->filter ? pass->filter : hsio_resample_choose(c->name, type),
                                   pass->multiply)) {
             result = HS_ERR_NOMEM;

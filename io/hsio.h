@@ -285,6 +285,47 @@ const struct hsio_frame_info *hsio_frame_info(const struct hsio_frame *frame);
  */
 int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *requests, int count);
 
+/** A layer of the EXR that colour comes from: the channels whose names differ behind the last dot,
+ * or those of a part of that name. */
+struct hsio_layer_info {
+    enum hsio_format format; ///< HSIO_FORMAT_RGBA16F or _RGBA32F: what holds the stored values.
+    bool exact;              ///< Ids, positions, vectors: values that no filter may mix.
+    int channel_count;       ///< 1 to 4.
+    char channels[1040]; ///< Names as in the file, comma-separated, in the order of RGBA or XYZW.
+    char part[256];      ///< Name of the part; empty if it has none.
+};
+
+/** One layer to be read: its channels in that order; those that it lacks read 1. */
+struct hsio_layer_request {
+    const char *name;
+    enum hsio_format format; ///< HSIO_FORMAT_RGBA16F or _RGBA32F.
+    void *buffer;            ///< width * height of the frame, packed.
+    size_t buffer_bytes;
+};
+
+/**
+ * Finds a layer by its name: `DiffDir` is `DiffDir.R` as well as `ViewLayer.DiffDir.R`; case is
+ * ignored. Where several fit, the first is taken.
+ *
+ * Thread: one at a time per frame.
+ * Errors: HS_ERR_INVALID: there is none (the log lists the channels there are);
+ * HS_ERR_UNSUPPORTED: the picture is no EXR, or the layer is subsampled or has more than four
+ * channels.
+ * Since: 2.
+ */
+int hsio_frame_layer(struct hsio_frame *frame, const char *name, struct hsio_layer_info *info);
+
+/**
+ * Reads layers in one pass over the file. Values are as stored; outside of the data window 0.
+ *
+ * Thread: one at a time per frame.
+ * Errors: as above; HS_ERR_INVALID: a format or buffer does not fit; HS_ERR_FORMAT: damaged pixels;
+ * HS_ERR_IO; HS_ERR_NOMEM. Buffers may be partly written then.
+ * Since: 2.
+ */
+int hsio_frame_read_layers(struct hsio_frame *frame, const struct hsio_layer_request *requests,
+                           int count);
+
 /* ------------------------------------------------------------------------------- output --- */
 
 enum hsio_curve {

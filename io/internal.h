@@ -228,10 +228,13 @@ int hsio_raw_describe(const char *path, uint64_t bytes, enum hsio_format format,
 
 struct hsio_resampler;
 
-/** Scales one channel row by row; `src` is width * height values of `type` and must stay. */
+/**
+ * Scales one channel row by row; `src` is width * height values of `type` and must stay. `jitter`:
+ * place of the samples minus the pixels' centres.
+ */
 int hsio_resampler_create(struct hsio_resampler **out, const void *src, enum hsio_type type,
                           int width, int height, int out_width, int out_height,
-                          enum hsio_resample filter, float multiply);
+                          const float jitter[2], enum hsio_resample filter, float multiply);
 /** Writes one output row in the channel's type. */
 void hsio_resampler_row(struct hsio_resampler *r, int y, void *dst);
 void hsio_resampler_destroy(struct hsio_resampler **r);

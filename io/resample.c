@@ -48,10 +48,10 @@ static float overlap(int i, double a, double b)
     return high > low ? (float)(high - low) : 0;
 }
 
-static void fill_taps(struct axis *axis, int i, enum hsio_resample filter)
+static void fill_taps(struct axis *axis, int i, double jitter, enum hsio_resample filter)
 {
     const double ratio = (double)axis->in / axis->out;
-    const double centre = (i + 0.5) * ratio;
+    const double centre = (i + 0.5) * ratio - jitter;
     struct taps *t = &axis->taps[i];
     float *w = axis->weights + (size_t)i * (size_t)axis->width, sum = 0;
 
@@ -83,7 +83,8 @@ static void fill_taps(struct axis *axis, int i, enum hsio_resample filter)
         w[k] /= sum;
 }
 
-static bool axis_create(struct axis *axis, int in, int out, enum hsio_resample filter)
+static bool axis_create(struct axis *axis, int in, int out, double jitter,
+                        enum hsio_resample filter)
 {
     axis->in = in;
     axis->out = out;
@@ -91,13 +92,13 @@ static bool axis_create(struct axis *axis, int in, int out, enum hsio_resample f
     axis->taps = calloc((size_t)out, sizeof(*axis->taps));
     axis->weights = calloc((size_t)out * (size_t)axis->width, sizeof(*axis->weights));
     for (int i = 0; axis->taps && axis->weights && i < out; i++)
-        fill_taps(axis, i, filter);
+        fill_taps(axis, i, jitter, filter);
     return axis->taps && axis->weights;
 }
 
 int hsio_resampler_create(struct hsio_resampler **out, const void *src, enum hsio_type type,
                           int width, int height, int out_width, int out_height,
-                          enum hsio_resample filter, float multiply)
+                          const float jitter[2], enum hsio_resample filter, float multiply)
 {
     struct hsio_resampler *r = calloc(1, sizeof(*r));
 
@@ -108,8 +109,8 @@ int hsio_resampler_create(struct hsio_resampler **out, const void *src, enum hsi
     r->filter = filter;
     r->multiply = multiply == 0 ? 1 : multiply;
     r->row = malloc((size_t)width * sizeof(*r->row));
-    if (!axis_create(&r->x, width, out_width, filter) ||
-        !axis_create(&r->y, height, out_height, filter) || !r->row) {
+    if (!axis_create(&r->x, width, out_width, (double)jitter[0], filter) ||
+        !axis_create(&r->y, height, out_height, (double)jitter[1], filter) || !r->row) {
         hsio_resampler_destroy(&r);
         return HS_ERR_NOMEM;
     }

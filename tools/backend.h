@@ -16,6 +16,14 @@
 /** The least side of a picture that a model takes. */
 #define TOOL_LEAST_SIDE 16
 
+/** A layer that is upscaled beside the colour. */
+struct tool_aov {
+    enum hs_aov_kind kind;
+    const char *name;
+    enum hsio_format format, output_format; ///< HSIO_FORMAT_RGBA16F or _RGBA32F.
+    char channels[1040];                    ///< Names in the output.
+};
+
 /** What all frames have in common. */
 struct tool_backend_setup {
     const char *model;  ///< "nearest" and "bicubic" run on the CPU, others as hsmodel_params().
@@ -30,6 +38,8 @@ struct tool_backend_setup {
         enum hsio_format format; ///< As stored.
         int width, height;       ///< The greatest that will come.
     } planes[HSIO_PLANE_COUNT];
+    struct tool_aov aovs[HS_AOV_MAX];
+    int aov_count;
 };
 
 /** Where a slot's pixels lie in host memory: packed rows. */
@@ -39,6 +49,9 @@ struct tool_slot_memory {
     enum hsio_format formats[HSIO_PLANE_COUNT];
     const void *output;
     enum hsio_format output_format;
+    void *aov_input[HS_AOV_MAX];
+    size_t aov_input_bytes[HS_AOV_MAX];
+    const void *aov_output[HS_AOV_MAX];
 };
 
 /** What one frame adds to its description. */

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "gpu.h"
 #include "hsframe.h"
 #include "hsmodel.h"
 #include "report.h"
-#include "vkdev.h"
 
 /** Offsets of buffer to image copies: a multiple of every pixel size. */
 #define COPY_ALIGNMENT 16
@@ -37,29 +36,6 @@ bool tool_plane_used(bool guides, enum hsio_plane plane)
         return false;
     }
 }
-
-struct slot {
-    struct vkdev_buffer upload, download;
-    VkDeviceSize offsets[HSIO_PLANE_COUNT];
-    struct vkdev_image inputs[HSIO_PLANE_COUNT];
-    struct vkdev_image output;
-    VkCommandBuffer cmd;
-    uint64_t ticket; ///< Value of the timeline when the slot's frame has finished.
-};
-
-struct gpu {
-    struct tool_backend base;
-    struct vkdev dev;
-    bool open;
-    struct hs_device *device;
-    struct hs_model *model;
-    struct hs_stream *stream;
-    int out_width, out_height, slot_count;
-    struct slot *slots;
-    VkSemaphore timeline;
-    uint64_t tickets;
-    bool reported;
-};
 
 static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
 {
@@ -100,9 +76,47 @@ static int open_engine(struct gpu *gpu, const struct tool_backend_setup *setup)
     return 0;
 }
 
-static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, int index)
+static VkDeviceSize aligned(VkDeviceSize bytes)
 {
-    struct slot *slot = &gpu->slots[index];
+    return (bytes + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
+}
+
+/** Images of a slot's AOVs, and where they lie in its buffers, behind what is there. */
+static int make_aovs(struct gpu *gpu, const struct tool_backend_setup *setup, int index,
+                     VkDeviceSize *upload, VkDeviceSize *download)
+{
+    struct gpu_slot *slot = &gpu->slots[index];
+    struct tool_slot_memory *memory = &gpu->base.memory[index];
+    const uint32_t width = (uint32_t)setup->planes[HSIO_PLANE_COLOR].width;
+    const uint32_t height = (uint32_t)setup->planes[HSIO_PLANE_COLOR].height;
+    int err = 0;
+
+    for (int i = 0; !err && i < setup->aov_count; i++) {
+        const struct tool_aov *aov = &setup->aovs[i];
+
+        memory->aov_input_bytes[i] = (size_t)width * height * hsio_format_bytes(aov->format);
+        slot->aov_in_offsets[i] = aligned(*upload);
+        *upload = slot->aov_in_offsets[i] + memory->aov_input_bytes[i];
+        slot->aov_out_offsets[i] = aligned(*download);
+        *download = slot->aov_out_offsets[i] + (VkDeviceSize)setup->out_width *
+                                                   (VkDeviceSize)setup->out_height *
+                                                   hsio_format_bytes(aov->output_format);
+        err = vkdev_image_create(&gpu->dev, hsframe_vk_format(aov->format), width, height,
+                                 VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                                 &slot->aovs_in[i]);
+        if (!err)
+            err = vkdev_image_create(&gpu->dev, hsframe_vk_format(aov->output_format),
+                                     (uint32_t)setup->out_width, (uint32_t)setup->out_height,
+                                     VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                                     &slot->aovs_out[i]);
+    }
+    return err;
+}
+
+static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, int index,
+                       VkDeviceSize *download)
+{
+    struct gpu_slot *slot = &gpu->slots[index];
     struct tool_slot_memory *memory = &gpu->base.memory[index];
     VkDeviceSize bytes = 0;
     int err = 0;
@@ -116,7 +130,7 @@ static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, 
         memory->input_bytes[p] = (size_t)setup->planes[p].width * (size_t)setup->planes[p].height *
                                  hsio_format_bytes(setup->planes[p].format);
         slot->offsets[p] = bytes;
-        bytes += (memory->input_bytes[p] + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
+        bytes += aligned(memory->input_bytes[p]);
         err =
             vkdev_image_create(&gpu->dev, hsframe_vk_format(setup->planes[p].format),
                                (uint32_t)setup->planes[p].width, (uint32_t)setup->planes[p].height,
@@ -124,6 +138,8 @@ static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, 
                                    VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
                                &slot->inputs[p]);
     }
+    if (!err)
+        err = make_aovs(gpu, setup, index, &bytes, download);
     // Cached, for the reader looks at some of its pixels again.
     if (!err)
         err = vkdev_buffer_create(&gpu->dev, bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, true,
@@ -134,18 +150,20 @@ static int make_inputs(struct gpu *gpu, const struct tool_backend_setup *setup, 
         if (setup->planes[p].present)
             memory->input[p] = (char *)slot->upload.map + slot->offsets[p];
     }
+    for (int i = 0; !err && i < setup->aov_count; i++)
+        memory->aov_input[i] = (char *)slot->upload.map + slot->aov_in_offsets[i];
     return err;
 }
 
 static int make_slot(struct gpu *gpu, const struct tool_backend_setup *setup, int index)
 {
-    struct slot *slot = &gpu->slots[index];
+    struct gpu_slot *slot = &gpu->slots[index];
     struct tool_slot_memory *memory = &gpu->base.memory[index];
     enum hsio_format format = setup->output_float ? HSIO_FORMAT_RGBA32F : HSIO_FORMAT_RGBA16F;
     VkDeviceSize bytes = (VkDeviceSize)setup->out_width * (VkDeviceSize)setup->out_height *
                          hsio_format_bytes(format);
     VkResult r;
-    int err = make_inputs(gpu, setup, index);
+    int err = make_inputs(gpu, setup, index, &bytes);
 
     if (!err)
         err = vkdev_image_create(&gpu->dev, hsframe_vk_format(format), (uint32_t)setup->out_width,
@@ -160,6 +178,8 @@ static int make_slot(struct gpu *gpu, const struct tool_backend_setup *setup, in
         return err;
     memory->output = slot->download.map;
     memory->output_format = format;
+    for (int i = 0; i < setup->aov_count; i++)
+        memory->aov_output[i] = (char *)slot->download.map + slot->aov_out_offsets[i];
     r = vkAllocateCommandBuffers(gpu->dev.device,
                                  &(VkCommandBufferAllocateInfo){
                                      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -169,103 +189,6 @@ static int make_slot(struct gpu *gpu, const struct tool_backend_setup *setup, in
                                  },
                                  &slot->cmd);
     return vkdev_error(r);
-}
-
-static VkImageMemoryBarrier2 image_barrier(VkImage image, VkImageLayout from, VkImageLayout to)
-{
-    return (VkImageMemoryBarrier2){
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-        .oldLayout = from,
-        .newLayout = to,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = image,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
-    };
-}
-
-static void barriers(VkCommandBuffer cmd, const VkImageMemoryBarrier2 *list, uint32_t count)
-{
-    vkCmdPipelineBarrier2(cmd, &(VkDependencyInfo){
-                                   .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .imageMemoryBarrierCount = count,
-                                   .pImageMemoryBarriers = list,
-                               });
-}
-
-/** Staging memory to images. The slot's last frame has finished: nothing to wait for. */
-static void record_upload(const struct slot *slot, const struct hsio_frame_info *info)
-{
-    VkImageMemoryBarrier2 before[TOOL_USED_PLANES], after[TOOL_USED_PLANES];
-    uint32_t count = 0;
-
-    for (int i = 0; i < TOOL_USED_PLANES; i++) {
-        enum hsio_plane p = tool_used_planes[i];
-
-        if (!slot->inputs[p].image || !info->planes[p].present)
-            continue;
-        before[count] = image_barrier(slot->inputs[p].image, VK_IMAGE_LAYOUT_UNDEFINED,
-                                      VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
-        before[count].dstStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
-        before[count].dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
-        after[count] = image_barrier(slot->inputs[p].image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                                     VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
-        after[count].srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
-        after[count].srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
-        after[count].dstStageMask = HS_INPUT_STAGES;
-        after[count].dstAccessMask = HS_INPUT_ACCESS;
-        count++;
-    }
-    barriers(slot->cmd, before, count);
-    for (int i = 0; i < TOOL_USED_PLANES; i++) {
-        enum hsio_plane p = tool_used_planes[i];
-
-        if (!slot->inputs[p].image || !info->planes[p].present)
-            continue;
-        vkCmdCopyBufferToImage(slot->cmd, slot->upload.buffer, slot->inputs[p].image,
-                               VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1,
-                               &(VkBufferImageCopy){
-                                   .bufferOffset = slot->offsets[p],
-                                   .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                                   .imageExtent = {(uint32_t)info->planes[p].width,
-                                                   (uint32_t)info->planes[p].height, 1},
-                               });
-    }
-    barriers(slot->cmd, after, count);
-}
-
-static void record_download(const struct slot *slot)
-{
-    VkImageMemoryBarrier2 written =
-        image_barrier(slot->output.image, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL);
-    const VkBufferMemoryBarrier2 host = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
-        .srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT,
-        .srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
-        .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .buffer = slot->download.buffer,
-        .size = VK_WHOLE_SIZE,
-    };
-
-    written.srcStageMask = HS_OUTPUT_STAGES;
-    written.srcAccessMask = HS_OUTPUT_ACCESS;
-    written.dstStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
-    written.dstAccessMask = VK_ACCESS_2_TRANSFER_READ_BIT;
-    barriers(slot->cmd, &written, 1);
-    vkCmdCopyImageToBuffer(slot->cmd, slot->output.image, VK_IMAGE_LAYOUT_GENERAL,
-                           slot->download.buffer, 1,
-                           &(VkBufferImageCopy){
-                               .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                               .imageExtent = {slot->output.width, slot->output.height, 1},
-                           });
-    vkCmdPipelineBarrier2(slot->cmd, &(VkDependencyInfo){
-                                         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                         .bufferMemoryBarrierCount = 1,
-                                         .pBufferMemoryBarriers = &host,
-                                     });
 }
 
 static struct hs_image borrow(const struct vkdev_image *image, VkImageLayout layout)
@@ -299,7 +222,8 @@ static int submit(struct tool_backend *backend, int index, const struct hsio_fra
                   const struct tool_frame_options *options)
 {
     struct gpu *gpu = (struct gpu *)backend;
-    struct slot *slot = &gpu->slots[index];
+    struct gpu_slot *slot = &gpu->slots[index];
+    struct hs_aov aovs[HS_AOV_MAX];
     struct hs_camera camera;
     struct hs_frame frame;
     int err = hsframe_setup(info, &options->frame, gpu->out_width, gpu->out_height, tool_log(),
@@ -316,6 +240,12 @@ static int submit(struct tool_backend *backend, int index, const struct hsio_fra
             *image = borrow(&slot->inputs[p], VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
     }
     frame.output = borrow(&slot->output, VK_IMAGE_LAYOUT_UNDEFINED);
+    for (int i = 0; i < gpu->aov_count; i++)
+        aovs[i] = (struct hs_aov){
+            borrow(&slot->aovs_in[i], VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL),
+            borrow(&slot->aovs_out[i], VK_IMAGE_LAYOUT_UNDEFINED), gpu->aov_kinds[i]};
+    frame.aovs = aovs;
+    frame.aov_count = (uint32_t)gpu->aov_count;
     report(gpu, &frame);
 
     VkResult r =
@@ -325,12 +255,12 @@ static int submit(struct tool_backend *backend, int index, const struct hsio_fra
                                         });
     if (r != VK_SUCCESS)
         return vkdev_error(r);
-    record_upload(slot, info);
+    gpu_record_upload(gpu, slot, info);
     err = hs_stream_record(gpu->stream, &frame, slot->cmd);
     if (err < 0)
         return err;
     if (options->read_back)
-        record_download(slot);
+        gpu_record_download(gpu, slot);
     r = vkEndCommandBuffer(slot->cmd);
     const VkCommandBufferSubmitInfo commands = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = slot->cmd};
@@ -387,11 +317,15 @@ static void destroy(struct tool_backend *backend)
         hs_model_destroy(&gpu->model);
         hs_device_destroy(&gpu->device);
         for (int i = 0; gpu->slots && i < gpu->slot_count; i++) {
-            struct slot *slot = &gpu->slots[i];
+            struct gpu_slot *slot = &gpu->slots[i];
 
             for (int p = 0; p < HSIO_PLANE_COUNT; p++)
                 vkdev_image_destroy(&gpu->dev, &slot->inputs[p]);
             vkdev_image_destroy(&gpu->dev, &slot->output);
+            for (int a = 0; a < gpu->aov_count; a++) {
+                vkdev_image_destroy(&gpu->dev, &slot->aovs_in[a]);
+                vkdev_image_destroy(&gpu->dev, &slot->aovs_out[a]);
+            }
             vkdev_buffer_destroy(&gpu->dev, &slot->upload);
             vkdev_buffer_destroy(&gpu->dev, &slot->download);
         }
@@ -421,6 +355,9 @@ int tool_gpu_create(const struct tool_backend_setup *setup, struct tool_backend 
     gpu->out_width = setup->out_width;
     gpu->out_height = setup->out_height;
     gpu->slot_count = setup->slots;
+    gpu->aov_count = setup->aov_count;
+    for (int i = 0; i < setup->aov_count; i++)
+        gpu->aov_kinds[i] = setup->aovs[i].kind;
     gpu->slots = calloc((size_t)setup->slots, sizeof(*gpu->slots));
     gpu->base.memory = calloc((size_t)setup->slots, sizeof(*gpu->base.memory));
     err = gpu->slots && gpu->base.memory ? open_engine(gpu, setup) : HS_ERR_NOMEM;

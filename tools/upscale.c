@@ -37,6 +37,7 @@ enum {
     OPT_TONE,
     OPT_PNG_BITS,
     OPT_AUX,
+    OPT_AOV,
     OPT_OVERWRITE,
     OPT_RESUME,
     OPT_WARM_UP,
@@ -95,6 +96,9 @@ static const struct tool_option options[] = {
     {"aux", 0, "PATTERN",
      "Carries other channels of the EXR over, enlarged: all, or a name with *; =nearest, =linear "
      "or =cubic behind it chooses the filter. May be given again."},
+    {"aov", 0, "LAYER",
+     "Upscales a further layer of the EXR with the colour's weights: =light (a part of the "
+     "colour), =data or =nearest behind it, else by name and type. May be given again."},
     {"overwrite", 0, NULL, "Makes outputs that are there already again."},
     {"resume", 0, NULL, "Keeps outputs that are there already; this is the default."},
     {"warm-up", 0, "N",
@@ -199,6 +203,8 @@ static int take_output(struct upscale_request *request, int row, const char *val
         return err;
     case OPT_AUX:
         return take_aux(request, value);
+    case OPT_AOV:
+        return upscale_aov_take(request, value);
     default:
         return HS_ERR_INTERNAL;
     }

@@ -9,6 +9,21 @@
 #define TOOL_MAX_AUX 16
 #define TOOL_MAX_SETTINGS 64
 
+#define UPSCALE_EXACT_MAX (4 * HS_AOV_MAX)
+
+/** What a layer is taken for. */
+enum upscale_aov_kind {
+    UPSCALE_AOV_AUTO,
+    UPSCALE_AOV_LIGHT,
+    UPSCALE_AOV_DATA,
+    UPSCALE_AOV_NEAREST, ///< Carried over as --aux does it.
+};
+
+struct upscale_aov_request {
+    char name[256];
+    enum upscale_aov_kind kind;
+};
+
 /** The command line. */
 struct upscale_request {
     const char *input, *output;
@@ -35,6 +50,8 @@ struct upscale_request {
     char aux_patterns[TOOL_MAX_AUX][256];
     struct hsio_passthrough aux[TOOL_MAX_AUX];
     int aux_count;
+    struct upscale_aov_request aovs[HS_AOV_MAX];
+    int aov_count;
 };
 
 /** One frame to be run. */
@@ -53,7 +70,9 @@ struct upscale_plan {
     const char *model;               ///< The preset that runs, once it does.
     struct upscale_item *items;
     int item_count;
-    int finished;                                      ///< Frames whose output was there already.
+    int finished;                              ///< Frames whose output was there already.
+    char exact_names[UPSCALE_EXACT_MAX][1300]; ///< Channels that AOVs carry over.
+    int exact_count;
     int without_jitter, without_motion, without_depth; ///< Readable frames that lack it.
 };
 
@@ -105,6 +124,17 @@ struct upscale_input {
 /** Opens and reads one frame into a slot. Errors: those of hsio, after a message. */
 int upscale_read(const struct upscale_plan *plan, const struct upscale_item *item,
                  const struct tool_slot_memory *memory, struct upscale_input *input);
+
+/** One value of --aov. Errors: HS_ERR_INVALID, after a message. */
+int upscale_aov_take(struct upscale_request *request, const char *value);
+/** Finds the layers in the first frame that runs. Errors: those of hsio; after a message. */
+int upscale_aov_plan(const struct upscale_request *request, struct upscale_plan *plan);
+/** Reads the layers of a frame into a slot. Errors: those of hsio. */
+int upscale_aov_read(const struct upscale_plan *plan, const struct tool_slot_memory *memory,
+                     struct hsio_frame *frame);
+/** The planes to be written beside the colour: gives their number, at most HS_AOV_MAX. */
+int upscale_aov_planes(const struct upscale_plan *plan, const struct tool_slot_memory *memory,
+                       struct hsio_write_plane *planes);
 
 /** Looks for bad pixels and missing motion, frame after frame; warns once each. */
 struct upscale_watch {

@@ -293,6 +293,8 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
         tool_error("no frame of %s can be read", plan->info.location);
         err = HS_ERR_FORMAT;
     }
+    if (!err)
+        err = upscale_aov_plan(request, plan);
     plan->setup.output_float =
         request->depth == 2 ||
         (request->depth == 0 && plan->setup.planes[HSIO_PLANE_COLOR].format == HSIO_FORMAT_RGBA32F);

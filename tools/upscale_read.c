@@ -92,6 +92,8 @@ int upscale_read(const struct upscale_plan *plan, const struct upscale_item *ite
     }
     err = hsio_frame_read(input->frame, requests, count);
     if (!err)
+        err = upscale_aov_read(plan, memory, input->frame);
+    if (!err)
         err = read_exposure(input->frame, &input->exposure);
     if (err < 0)
         goto error;

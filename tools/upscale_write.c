@@ -59,6 +59,9 @@ static int make_aux(const struct upscale_request *request, const struct upscale_
             };
         }
     }
+    for (int i = 0; i < plan->exact_count; i++)
+        aux[count++] = (struct hsio_passthrough){.pattern = plan->exact_names[i],
+                                                 .filter = HSIO_RESAMPLE_NEAREST};
     for (int i = 0; i < request->aux_count; i++)
         aux[count++] = request->aux[i];
     return count;
@@ -69,14 +72,15 @@ int upscale_write(const struct upscale_request *request, const struct upscale_pl
                   struct hsio_frame *source)
 {
     const struct hsio_frame_info *info = hsio_frame_info(source);
-    struct hsio_passthrough aux[TOOL_MAX_AUX + 2];
+    struct hsio_passthrough aux[TOOL_MAX_AUX + 2 + UPSCALE_EXACT_MAX];
+    struct hsio_write_plane planes[1 + HS_AOV_MAX];
     char names[2][256];
     const struct hsio_attribute attributes[] = {
         {"hindsight:version", hs_version_string()},
         {"hindsight:model", plan->model},
     };
     bool png = ends_with(item->path, ".png");
-    const struct hsio_write_plane plane = {
+    planes[0] = (struct hsio_write_plane){
         .plane = HSIO_PLANE_COLOR,
         .format = memory->output_format,
         .data = memory->output,
@@ -94,11 +98,12 @@ int upscale_write(const struct upscale_request *request, const struct upscale_pl
         .attributes = attributes,
         .attribute_count = sizeof(attributes) / sizeof(attributes[0]),
     };
+    const int count = 1 + upscale_aov_planes(plan, memory, planes + 1);
     int err;
 
     tool_capture_begin();
-    err = hsio_write(item->path, plan->setup.out_width, plan->setup.out_height, &plane, 1, &options,
-                     tool_log());
+    err = hsio_write(item->path, plan->setup.out_width, plan->setup.out_height, planes, count,
+                     &options, tool_log());
     const char *why = tool_capture_end();
     if (err < 0)
         tool_error("frame %lld, output %s: %s", (long long)item->number, item->path,

@@ -153,9 +153,9 @@ struct hs_ref_aov {
 };
 
 /**
- * Resolves an AOV with the weights of the colour's resolve: `levels` and `head` as there,
- * NULL without a network. `past` is the colour's history as the frame before left it. `next` and `image`: 4
- * channels, output size.
+ * Resolves an AOV with the weights of the colour's resolve: `levels` and `head` as there, NULL
+ * without a network. `past` is the colour's history as the frame before left it. `next` and
+ * `image`: 4 channels, output size.
  */
 void hs_ref_aov(const struct hs_frame_params *p, const struct hs_state *state,
                 const struct hs_ref_inputs *in, const struct hs_ref_prepared *prep,

@@ -103,6 +103,15 @@ static int read_frame(void)
     return hsio_frame_read(frame_now, &request, 1);
 }
 
+static int read_layers(void)
+{
+    static uint8_t buffer[16 * 16 * 16];
+    const struct hsio_layer_request request = {"layer", HSIO_FORMAT_RGBA16F, buffer,
+                                               sizeof(buffer)};
+
+    return hsio_frame_read_layers(frame_now, &request, 1);
+}
+
 static int write_file(void)
 {
     static float pixels[8 * 8 * 4];
@@ -135,8 +144,9 @@ static void exr(struct test_rng *rng)
     static const struct io_channel channels[] = {{"Y", EXR_PIXEL_HALF, 1, 1},
                                                  {"RY", EXR_PIXEL_HALF, 2, 2},
                                                  {"BY", EXR_PIXEL_HALF, 2, 2},
-                                                 {"Z", EXR_PIXEL_FLOAT, 1, 1}};
-    const struct io_part p = {.data = {0, 0, 7, 7}, .channels = channels, .channel_count = 4};
+                                                 {"Z", EXR_PIXEL_FLOAT, 1, 1},
+                                                 {"layer.R", EXR_PIXEL_HALF, 1, 1}};
+    const struct io_part p = {.data = {0, 0, 7, 7}, .channels = channels, .channel_count = 5};
 
     (void)rng;
     location = io_path("m_1.exr");
@@ -148,6 +158,7 @@ static void exr(struct test_rng *rng)
     exhaust("open frame", open_frame);
     REQUIRE_EQ(hsio_frame_open(open_now, 0, &frame_now), 0);
     exhaust("read", read_frame);
+    exhaust("read layers", read_layers);
     location = io_path("out.exr");
     exhaust("write", write_file);
     REQUIRE_EQ(io_count(io_folder(), ".part"), 0);
