@@ -47,6 +47,7 @@ SHORT_OUTPUTS = 48
 
 # Passes of `atrous`.
 ATROUS_PASSES = 5
+ATROUS_MIDDLE = 2
 ATROUS_FLOOR = 0.02
 ATROUS_BLACK = 0.004
 ATROUS_ALBEDO_MAX = 4.0
@@ -67,8 +68,8 @@ ATROUS_SAME_DEPTH = 0.03
 ATROUS_SAME_NORMAL = 0.8
 ATROUS_MIRROR = 0.4
 
-# Networks that see levels: passes of the filter before level M; planes that the passes leave.
-MIDDLE_PASSES, GIVEN = 2, 11
+# Networks that see levels: planes that the passes leave.
+GIVEN = 11
 # Their head has two more values: how much of M - D and of A - D is added to D.
 LEVEL_M, LEVEL_A, RAY_HEAD, RAY_OUTPUTS = 27, 28, 29, 128
 # Features of a token: M - D, A - D, noise and what else is known of its sample.

@@ -315,7 +315,7 @@ def front(planes, guides, known, rows=None, camera=None):
     given = torch.cat([torch.stack([deviation, luminance(signal), frames / K.ATROUS_LENGTH], 1),
                        albedo.clamp(max=1).sqrt(), surface, (~back).unsqueeze(1)], 1)
     for i in range(K.ATROUS_PASSES + 1):
-        if i in (0, K.MIDDLE_PASSES, K.ATROUS_PASSES):
+        if i in (0, K.ATROUS_MIDDLE, K.ATROUS_PASSES):
             level = (signal * albedo).clamp(max=K.MAX).movedim(1, -1)
             levels.insert(0, level)
         if i < K.ATROUS_PASSES:
