@@ -5,10 +5,14 @@
 // also what the passes of `atrous` left [render].
 // Writes: activations of level 0. Tokens beyond the picture repeat the last ones; so do the second
 // pixels of the last tokens where a size is odd.
-// Grid: 4x4 tokens of 2x2 output pixels. Precision: features f32; then as in types.glsl.
+// Grid: 4x4 tokens of 2x2 output pixels, of integers of 2x2 cells. Precision: features f32; then as
+// in types.glsl.
 // References: hs_ref_features() in engine/ref, features() in pipeline.py.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
+#ifdef HS_CELLS
+#define HS_GRID_CELLS
+#endif
 #include "common.glsl"
 #include "taau.glsl"
 #include "motion.glsl"
@@ -28,7 +32,14 @@ layout(std430, set = 1, binding = HS_BINDING_LAYER_OUT) writeonly buffer hs_laye
 
 void put(int token, int channel, float value)
 {
+#ifdef HS_INT8
+    // What features are multiplied with is behind the layer's scales.
+    const ivec4 four = ivec4(weights[push.weights.y + OUTPUTS / 2 + channel / 4]);
+    operand[token * OPERAND_PITCH + channel] =
+        OPERAND(rounded_feature(value, intBitsToFloat(four[channel % 4])));
+#else
     operand[token * OPERAND_PITCH + channel] = OPERAND(value);
+#endif
 }
 
 void put3(int token, int channel, int step, vec3 value)
@@ -41,8 +52,7 @@ void put3(int token, int channel, int step, vec3 value)
 // The token that stands for token t of the workgroup: the last one beyond the picture.
 ivec2 picture_token(int t)
 {
-    const ivec2 at = picture_group() * 4 + ivec2(t & 3, t >> 2);
-    return min(at, (params.size.zw + 1) / 2 - 1);
+    return min(group_token(t), (grid_size() + 1) / 2 - 1);
 }
 
 void pixel_features(int t, int s, ivec2 p, bool opaque)
@@ -52,7 +62,7 @@ void pixel_features(int t, int s, ivec2 p, bool opaque)
     cubic_weights(weights);
     put3(t, s, 4, filter_window(weights, opaque).c.rgb - 0.5);
     const work old = settle(moved, opaque);
-    const float weight = texelFetch(reproj_aux, moved_place(p), 0).r;
+    const float weight = texelFetch(reproj_aux, moved_place(output_pixel(p)), 0).r;
     put3(t, 12 + s, 4, old.c.rgb - 0.5);
     put(t, 24 + s, weight / (1.0 + weight));
     put(t, 28 + s, window_gain());
@@ -72,7 +82,7 @@ void pixel_features(int t, int s, ivec2 p, bool opaque)
 // Centre of a token, render px.
 vec2 token_centre(ivec2 token)
 {
-    return (vec2(2 * token) + 1.0) * params.scale.xy;
+    return (vec2(2 * token) + 1.0) * grid_scale();
 }
 
 void colour_features(int t, ivec2 near)
@@ -159,9 +169,9 @@ void token_features(int t, int part)
     }
 }
 
-vec4 result4(int at)
+VALUE4 result4(int at)
 {
-    return vec4(result[at], result[at + 1], result[at + 2], result[at + 3]);
+    return VALUE4(result[at], result[at + 1], result[at + 2], result[at + 3]);
 }
 
 void write_result()
@@ -170,7 +180,13 @@ void write_result()
     for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
         const int t = n / parts, part = n % parts, at = t * RESULT_PITCH + part * PER_UNIT;
         UNIT unit;
-#ifdef HS_MATRIX
+#if defined(HS_INT8)
+        [[unroll]] for (int i = 0; i < 4; i++) {
+            const int four = 4 * part + i;
+            unit[i] = packed(
+                limited(scaled_down(result4(at + 4 * i) + biases(four), scales(four)), true));
+        }
+#elif defined(HS_MATRIX)
         [[unroll]] for (int i = 0; i < 2; i++) {
             const vec4 value = max(result4(at + 4 * i) + biases(2 * part + i), 0.0);
             unit[2 * i] = packHalf2x16(value.xy);
@@ -179,7 +195,7 @@ void write_result()
 #else
         unit = max(result4(at) + biases(part), 0.0);
 #endif
-        activations[token_place(t, push.size.w, push.ring.zw) * parts + part] = unit;
+        activations[token_place(group_token(t), push.size.w, push.ring.zw) * parts + part] = unit;
     }
 }
 
@@ -187,7 +203,7 @@ void main()
 {
     const int i = int(gl_LocalInvocationIndex), x = i & 7, y = i >> 3;
     const int t = 4 * (y >> 1) + (x >> 1), s = 2 * (y & 1) + (x & 1);
-    const ivec2 p = min(2 * picture_token(t) + (ivec2(x, y) & 1), params.size.zw - 1);
+    const ivec2 p = min(2 * picture_token(t) + (ivec2(x, y) & 1), grid_size() - 1);
     // Two copies of the code: `opaque` is known in each.
     if (load_tiles(p))
         pixel_features(t, s, p, true);

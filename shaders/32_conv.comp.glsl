@@ -7,7 +7,7 @@
 // A 2x2 layer sees pairs of pixels as one pixel of twice the channels, so it has no taps in x.
 // Grid: conv_plain.glsl, conv_matrix.glsl; z is the pixel of the finer level or, plain, a slice of
 // the outputs. The band counts rows of the kernel. Precision: types.glsl. Reference:
-// hs_ref_layer() in engine/ref.
+// hs_ref_layer_run() in engine/ref.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 #include "layer.glsl"

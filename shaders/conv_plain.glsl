@@ -4,7 +4,46 @@
 layout(local_size_x = 64) in;
 layout(constant_id = HS_SPEC_OUTPUTS_ALL) const int OUTPUTS_ALL = 16;
 
-void store(ivec2 p, vec4 sums[4])
+// Units from the biases of one z to those of the next.
+#ifdef HS_INT8
+#define SCALE_ROWS 2
+#else
+#define SCALE_ROWS 1
+#endif
+
+// Four channels of the input, at a place in fours.
+VALUE4 input4(int at)
+{
+#ifdef HS_INT8
+    return unpacked(inputs[at >> 2][at & 3]);
+#else
+    return inputs[at];
+#endif
+}
+
+// Sums of sixteen outputs to units of a pixel from `at` on.
+void write(int at, int bias_at, VALUE4 sums[4])
+{
+#ifdef HS_INT8
+    uvec4 unit = ADD ? outputs[at / 4] : uvec4(0u);
+    [[unroll]] for (int i = 0; i < 4; i++) {
+        ivec4 value = scaled_down(sums[i], weights[bias_at + OUTPUTS / 4 + i]);
+        if (ADD)
+            value += unpacked(unit[i]);
+        unit[i] = packed(limited(value, RELU));
+    }
+    outputs[at / 4] = unit;
+#else
+    [[unroll]] for (int i = 0; i < 4; i++) {
+        vec4 value = sums[i];
+        if (ADD)
+            value += outputs[at + i];
+        outputs[at + i] = RELU ? max(value, 0.0) : value;
+    }
+#endif
+}
+
+void store(ivec2 p, int bias_at, VALUE4 sums[4])
 {
     // Slices of a pixel of the finer level follow each other.
     const int slices = OUTPUTS_ALL / OUTPUTS, slice = int(gl_WorkGroupID.z);
@@ -14,12 +53,7 @@ void store(ivec2 p, vec4 sums[4])
     const int row = ring_row(p.y, push.ring.z, push.ring.w);
     const int at =
         (row * push.size.w + p.x) * (OUTPUTS_ALL / 4) + slice % slices * (OUTPUTS / 4);
-    [[unroll]] for (int i = 0; i < 4; i++) {
-        vec4 value = sums[i];
-        if (ADD)
-            value += outputs[at + i];
-        outputs[at + i] = RELU ? max(value, 0.0) : value;
-    }
+    write(at, bias_at, sums);
 }
 
 void main()
@@ -31,8 +65,8 @@ void main()
         return;
     const int units = INPUTS / 4, columns = OUTPUTS / 4;
     const int weights_at = push.weights.x + int(gl_WorkGroupID.z) * push.weights.z;
-    const int bias_at = push.weights.y + int(gl_WorkGroupID.z) * columns;
-    vec4 first[4], second[4];
+    const int bias_at = push.weights.y + int(gl_WorkGroupID.z) * columns * SCALE_ROWS;
+    VALUE4 first[4], second[4];
     [[unroll]] for (int n = 0; n < 4; n++)
         first[n] = second[n] = weights[bias_at + n];
     for (int tap = 0; tap < KERNEL_X * KERNEL_Y; tap++) {
@@ -42,19 +76,19 @@ void main()
         const bool a_in = in_picture(a), b_in = in_picture(b);
         const int at = (input_row(a.y) * push.size.z + a.x) * units;
         for (int u = 0; u < units; u++) {
-            const vec4 va = a_in ? inputs[at + u] : vec4(0.0);
-            const vec4 vb = b_in ? inputs[at + units + u] : vec4(0.0);
+            const VALUE4 va = a_in ? input4(at + u) : VALUE4(0);
+            const VALUE4 vb = b_in ? input4(at + units + u) : VALUE4(0);
             [[unroll]] for (int k = 0; k < 4; k++) {
                 const int w = weights_at + (tap * INPUTS + 4 * u + k) * columns;
                 [[unroll]] for (int n = 0; n < 4; n++) {
-                    const vec4 weight = weights[w + n];
+                    const VALUE4 weight = weights[w + n];
                     first[n] += va[k] * weight;
                     second[n] += vb[k] * weight;
                 }
             }
         }
     }
-    store(p, first);
+    store(p, bias_at, first);
     if (p.x + 1 < push.size.x)
-        store(p + ivec2(1, 0), second);
+        store(p + ivec2(1, 0), bias_at, second);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The network's head: 27 values of each pixel, 29 of taau-ray, and what they do to a resolve.
+// The network's head: 27 values of each pixel, 29 of taau-ray, 11 of taau-int8, and what they do
+// to a resolve.
 layout(std430, set = 1, binding = HS_BINDING_LAYER_IN) readonly buffer hs_layer_in_block
 {
     UNIT activations[];
@@ -9,12 +10,69 @@ struct head {
     float gain, weight, size, trust;
 };
 
+#ifdef HS_INT8
+// Of this thread's pixel.
+float short_head[HS_SHORT_HEAD];
+
+// The cell in which the centre of an output pixel lies.
+ivec2 cell_of(ivec2 p)
+{
+    return ((2 * p + 1) * params.size.xy) / params.size.zw;
+}
+
+// Sixteen tokens from `start` on, of those of a workgroup row by row.
+void stage_tokens(ivec2 first, ivec2 size, int start)
+{
+    const int parts = DEPTH / 4;
+    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
+        const int t = start + n / parts, channel = n % parts * 4;
+        const ivec2 at = first + ivec2(t % size.x, t / size.x);
+        ivec4 four = ivec4(0);
+        if (t < size.x * size.y && channel < INPUTS) {
+            const int place = token_place(at, push.size.z, push.ring.xy) * (INPUTS / PER_UNIT);
+            four = unpacked(activations[place + channel / PER_UNIT][channel / 4 % 4]);
+        }
+        [[unroll]] for (int i = 0; i < 4; i++)
+            operand[n / parts * OPERAND_PITCH + channel + i] = OPERAND(four[i]);
+    }
+}
+
+void compute_head()
+{
+    const int i = int(gl_LocalInvocationIndex);
+    const ivec2 group = picture_group() * 8;
+    const ivec2 last = min(group + 7, ivec2(params.size.z, push.band.y) - 1);
+    const ivec2 first = cell_of(group) / 2, size = cell_of(last) / 2 - first + 1;
+    const ivec2 cell = cell_of(min(group + ivec2(i & 7, i >> 3), last)), own = cell / 2 - first;
+    const int token = own.y * size.x + own.x, pixel = 2 * (cell.y & 1) + (cell.x & 1);
+    for (int start = 0; start < size.x * size.y; start += TOKENS) {
+        stage_tokens(first, size, start);
+        barrier();
+        product();
+        barrier();
+        if (token >= start && token < start + TOKENS) {
+            [[unroll]] for (int c = 0; c < HS_SHORT_HEAD; c++) {
+                const int sum = result[(token - start) * RESULT_PITCH + 4 * c + pixel];
+                short_head[c] =
+                    float(sum + biases(c)[pixel]) * intBitsToFloat(scales(c)[pixel]);
+            }
+        }
+    }
+}
+
+// Head value c of this thread's pixel, of those without logits.
+float head_value(int c)
+{
+    return short_head[c < HS_HEAD_LOGITS ? c : c - (HS_HEAD_MIX - HS_HEAD_LOGITS)];
+}
+#else
 void compute_head()
 {
     const int parts = INPUTS / PER_UNIT;
     for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
         const int t = n / parts, part = n % parts;
-        const UNIT unit = activations[token_place(t, push.size.z, push.ring.xy) * parts + part];
+        const UNIT unit =
+            activations[token_place(group_token(t), push.size.z, push.ring.xy) * parts + part];
         const int at = t * OPERAND_PITCH + part * PER_UNIT;
 #ifdef HS_MATRIX
         [[unroll]] for (int i = 0; i < 4; i++) {
@@ -40,6 +98,7 @@ float head_value(int c)
     const int pixel = 2 * (y & 1) + (x & 1);
     return result[token * RESULT_PITCH + 4 * c + pixel] + biases(c)[pixel];
 }
+#endif
 
 // By then tanh is 1; some drivers' overflows further out.
 float bounded_tanh(float x)
@@ -71,7 +130,12 @@ void bend_weights(inout float weights[16])
     [[unroll]] for (int n = 0; n < 16; n++) {
         const vec2 d = vec2(n & 3, n >> 2) - 1.0 - f;
         const float u = a * d.x + b * d.y, v = c * d.y;
-        kernel[n] = exp(-0.5 * (u * u + v * v) + soft(HS_HEAD_LOGITS + n, HS_HEAD_LOGIT_SOFT));
+#ifdef HS_INT8
+        const float logit = 0.0;
+#else
+        const float logit = soft(HS_HEAD_LOGITS + n, HS_HEAD_LOGIT_SOFT);
+#endif
+        kernel[n] = exp(-0.5 * (u * u + v * v) + logit);
         total += kernel[n];
     }
     [[unroll]] for (int n = 0; n < 16; n++)

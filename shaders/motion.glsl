@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Motion of output pixels. Reference: pixel_motion() in engine/ref/ref_reproject.c.
+#include "grid.glsl"
 HS_INPUT(display_motion, HS_BINDING_MOTION);
 HS_INPUT(prep_motion, HS_BINDING_PREP_MOTION);
 HS_INPUT(prep_aux, HS_BINDING_PREP_AUX);
@@ -63,19 +64,19 @@ ivec2 pick_sample(vec2 uv)
     return best;
 }
 
-// Motion of an output pixel in output px; returns the validity of its history.
+// Motion of a grid pixel in grid px; returns the validity of its history.
 float pixel_motion(ivec2 p, out vec2 moved)
 {
-    const ivec2 s = pick_sample((vec2(p) + 0.5) * params.scale.xy);
+    const ivec2 s = pick_sample((vec2(p) + 0.5) * grid_scale());
     const float valid = texelFetch(prep_aux, s, 0).r;
-    moved = texelFetch(prep_motion, s, 0).rg * params.scale.zw;
+    moved = texelFetch(prep_motion, s, 0).rg * render_to_grid();
     if (!has(HS_FRAME_MOTION) || !has(HS_FRAME_MOTION_DISPLAY))
         return valid;
     vec2 own;
     const bool far = texelFetch(prep_depth, s, 0).r >= HS_DEPTH_FAR;
-    const vec2 raw = texelFetch(display_motion, p + params.origin_in2.xy, 0).rg;
+    const vec2 raw = texelFetch(display_motion, output_pixel(p) + params.origin_in2.xy, 0).rg;
     const int kind = canonical_motion(raw, far, own);
     if (kind == MOTION_OK)
-        moved = own;
+        moved = own * output_to_grid();
     return kind == MOTION_INVALID ? 0.0 : valid;
 }

@@ -30,7 +30,9 @@
 #define HS_SPEC_RESULT_TILES 14 // tiles of outputs that are written at a time
 // Plain path.
 #define HS_SPEC_OUTPUTS_ALL 15 // channels of an output pixel
-#define HS_SPEC_COUNT 16
+// Integers, matrix path.
+#define HS_SPEC_DEPTH 16 // input channels, filled up to whole tiles
+#define HS_SPEC_COUNT 17
 #define HS_SPEC_LOCAL_X 253
 
 // Features of a token of 2x2 pixels: channel 4 c + s of pixel s = x + 2 y, then those of the token.
@@ -66,6 +68,11 @@
 #define HS_HEAD_LOGIT_SOFT 3.0
 #define HS_HEAD_LOG_SOFT 4.0
 #define HS_HEAD_RESIDUAL_SCALE 0.25
+// The short head, of networks on render pixels: without logits.
+#define HS_SHORT_HEAD 11
+#define HS_SHORT_HEAD_OUTPUTS 48
+// Integers of 8 bits are within this on either side.
+#define HS_INTEGER_LIMIT 127
 // Kernel axis at head 0, 1 / render px.
 #define HS_HEAD_AXIS 2.0
 

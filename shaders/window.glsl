@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The samples and the moved history around output pixels: what resolve and the network's features
-// have in common. Workgroups of 8x8 output pixels, 64 threads in x.
+// The samples and the moved history around pixels of a grid (grid.glsl): what resolve and the
+// network's features have in common. Workgroups of 8x8 pixels, 64 threads in x.
 // References: engine/ref/ref_resolve.c.
 #include "band.glsl"
+#include "grid.glsl"
 HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
 HS_INPUT(reproj_colour, HS_BINDING_REPROJ_COLOUR);
 HS_INPUT(reproj_aux, HS_BINDING_REPROJ_AUX);
@@ -44,16 +45,16 @@ vec2 gauss_axes(vec2 d, float k)
     return exp(-d * d * k);
 }
 
-// Place of an output pixel between sample centres, render px.
+// Place of a pixel between sample centres, render px.
 vec2 place(ivec2 p)
 {
-    return (vec2(p) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
+    return (vec2(p) + 0.5) * grid_scale() - params.jitter.xy - 0.5;
 }
 
-// Place of a sample between output pixel centres, output px.
+// Place of a sample between the grid's pixel centres, grid px.
 vec2 sample_place(ivec2 s)
 {
-    return (vec2(s) + 0.5 + params.jitter.xy) * params.scale.zw - 0.5;
+    return (vec2(s) + 0.5 + params.jitter.xy) * render_to_grid() - 0.5;
 }
 
 // Reprojected history at a sample, bilinear.
@@ -127,8 +128,8 @@ bool load_tiles(ivec2 p)
     }
     for (int n = int(gl_LocalInvocationIndex); n < moved_size.x * moved_size.y; n += 64) {
         const ivec2 t = tile_place(n, moved_size.x);
-        const ivec2 p = clamp(moved_first + t, ivec2(0), params.size.zw - 1);
-        const vec4 texel = texelFetch(reproj_colour, moved_place(p), 0);
+        const ivec2 p = clamp(moved_first + t, ivec2(0), grid_size() - 1);
+        const vec4 texel = texelFetch(reproj_colour, moved_place(output_pixel(p)), 0);
         const work w = encode(texel);
         alpha = min(alpha, texel.a);
         moved_c[t.y * MOVED_MAX + t.x] = w.c;
@@ -160,7 +161,7 @@ void place_window(ivec2 p)
 // Exponent's factor of the Gaussian that weighs samples, 1 / render px^2.
 float window_kernel()
 {
-    return HS_TAAU_KERNEL * params.scale.z * params.scale.w;
+    return HS_TAAU_KERNEL * render_to_grid().x * render_to_grid().y;
 }
 
 // How much this frame counts at the pixel.

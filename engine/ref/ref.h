@@ -115,6 +115,18 @@ void hs_ref_features(const struct hs_frame_params *p, const struct hs_ref_plane 
                      const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
                      const struct hs_ref_levels *levels, struct hs_ref_plane *features);
 
+/**
+ * What a network on render pixels sees: 64 channels, render size. HS_ERR_NOMEM.
+ */
+int hs_ref_cell_features(const struct hs_frame_params *p, const struct hs_ref_plane *motion,
+                         const struct hs_ref_prepared *prep, const struct hs_ref_history *reproj,
+                         struct hs_ref_plane *features);
+
+/** The head of such a network, 48 channels, as resolve wants it; `spread` is made anew.
+ * HS_ERR_NOMEM. */
+int hs_ref_spread_head(const struct hs_frame_params *p, const struct hs_ref_plane *head,
+                       struct hs_ref_plane *spread);
+
 /** What one layer gives. */
 struct hs_ref_layer {
     struct hs_ref_plane sum;    ///< The convolution alone.

@@ -74,6 +74,8 @@ static inline float hs_ref_half(float x)
 
 /** Flag of prev_size.z that only the reference knows: planes are not rounded to half. */
 #define HS_REF_FRAME_FLOAT (1 << 30)
+/** The same: sizes and scales of the output are those of cells, of which a render pixel has 2x2. */
+#define HS_REF_FRAME_CELLS (1 << 29)
 
 /** A value as the stream's half float planes hold it. */
 static inline float hs_ref_store(const struct hs_frame_params *p, float x)

@@ -2,7 +2,7 @@
 // Reference of the network: convolutions in single precision, one after the other.
 #include <stdlib.h>
 
-#include "ref_math.h"
+#include "ref_integers.h"
 
 static float half_value(uint16_t h)
 {
@@ -81,11 +81,14 @@ int hs_ref_layer_run(const struct hs_layer *l, const struct hs_ref_plane *in,
 {
     const int stride = (int)l->stride, w = in->width / stride, h = in->height / stride;
     const bool up = l->kind == HS_LAYER_UP;
-    float *weights = unpack(l);
+    const bool integers = l->integers.weight;
+    float *weights = integers ? NULL : unpack(l);
     out->sum = hs_ref_plane_make(w, h, (int)l->outputs);
     out->result = hs_ref_plane_make(up ? 2 * w : w, up ? 2 * h : h, (int)l->outputs / (up ? 4 : 1));
-    const bool made = weights && out->sum.texels && out->result.texels;
-    if (made) {
+    const bool made = (integers || weights) && out->sum.texels && out->result.texels;
+    if (made && integers) {
+        hs_ref_integers_run(l, in, add, out);
+    } else if (made) {
         convolve(l, weights, in, &out->sum);
         finish_layer(l, &out->sum, add, &out->result);
     }
@@ -118,6 +121,8 @@ int hs_ref_network_run(const struct hs_weights *weights, const struct hs_ref_pla
     const struct hs_ref_plane *last[HS_WEIGHTS_LEVELS] = {NULL}, *before = NULL, *in;
     int err = fill_up(features, &n.features) ? 0 : HS_ERR_NOMEM;
     in = &n.features;
+    if (!err && weights->architecture == HS_ARCHITECTURE_INT8)
+        hs_ref_round_features(weights->feature_multipliers, &n.features);
     for (uint32_t i = 0; !err && i < weights->layer_count; i++) {
         const struct hs_layer *l = &weights->layers[i];
         const struct hs_ref_plane *add = NULL;

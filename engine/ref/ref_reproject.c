@@ -46,12 +46,19 @@ float hs_ref_pixel_motion(const struct hs_frame_params *p, const struct hs_ref_p
     out[1] = m[1] * p->scale.w;
     if (!hs_ref_has(p, HS_FRAME_MOTION) || !hs_ref_has(p, HS_FRAME_MOTION_DISPLAY))
         return valid;
-    float own[2];
+    float own[2], scale[2] = {1, 1};
+    if (hs_ref_has(p, HS_REF_FRAME_CELLS)) {
+        // The output pixel in which the cell's centre lies.
+        x = (2 * x + 1) * motion->width / (2 * p->size.z);
+        y = (2 * y + 1) * motion->height / (2 * p->size.w);
+        scale[0] = 2 * ((float)p->size.x / (float)motion->width);
+        scale[1] = 2 * ((float)p->size.y / (float)motion->height);
+    }
     const bool far = hs_ref_texel(&prep->depth, s[0], s[1])[0] >= HS_REF_F(HS_DEPTH_FAR);
     const enum hs_ref_motion_state state = hs_ref_motion(p, motion, x, y, far, own);
     if (state == HS_REF_MOTION_OK) {
-        out[0] = own[0];
-        out[1] = own[1];
+        out[0] = own[0] * scale[0];
+        out[1] = own[1] * scale[1];
     }
     return state == HS_REF_MOTION_INVALID ? 0 : valid;
 }

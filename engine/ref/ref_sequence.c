@@ -21,6 +21,7 @@ struct hs_ref_stream {
     bool keep_float;
     struct hs_ref_plane features;
     struct hs_ref_network network;
+    struct hs_ref_plane spread;       ///< The head of cells at output pixels.
     struct hs_ref_denoiser *denoiser; ///< NULL: `taau`.
 };
 
@@ -99,6 +100,7 @@ void hs_ref_stream_destroy(struct hs_ref_stream **stream)
     hs_ref_plane_finish(&s->prev_depth);
     hs_ref_plane_finish(&s->resolved);
     hs_ref_plane_finish(&s->features);
+    hs_ref_plane_finish(&s->spread);
     hs_ref_network_finish(&s->network);
     hs_ref_denoiser_destroy(&s->denoiser);
     history_finish(&s->reproj);
@@ -169,14 +171,21 @@ void hs_ref_stream_keep_float(struct hs_ref_stream *s)
     s->keep_float = true;
 }
 
-/** As many channels as the network wants. HS_ERR_NOMEM. */
+static bool has_cells(const struct hs_ref_stream *s)
+{
+    return s->weights->architecture == HS_ARCHITECTURE_INT8;
+}
+
+/** As many channels and tokens as the network wants. HS_ERR_NOMEM. */
 static int make_features(struct hs_ref_stream *s)
 {
     const int channels = (int)s->weights->features;
-    if (s->features.channels == channels)
+    const int width = has_cells(s) ? s->params.size.x : (s->width + 1) / 2;
+    const int height = has_cells(s) ? s->params.size.y : (s->height + 1) / 2;
+    if (fits(&s->features, width, height, channels))
         return 0;
     hs_ref_plane_finish(&s->features);
-    s->features = hs_ref_plane_make((s->width + 1) / 2, (s->height + 1) / 2, channels);
+    s->features = hs_ref_plane_make(width, height, channels);
     return s->features.texels ? 0 : HS_ERR_NOMEM;
 }
 
@@ -199,15 +208,24 @@ static int run_network(struct hs_ref_stream *s, const struct hs_ref_inputs *in,
         seen = hs_ref_denoiser_levels(s->denoiser);
         levels = &seen;
     }
-    hs_ref_features(p, &in->motion, &s->prep, &s->reproj, levels, &s->features);
-    err = hs_ref_network_run(s->weights, &s->features, &network);
+    if (has_cells(s))
+        err = hs_ref_cell_features(p, &in->motion, &s->prep, &s->reproj, &s->features);
+    else
+        hs_ref_features(p, &in->motion, &s->prep, &s->reproj, levels, &s->features);
+    if (!err)
+        err = hs_ref_network_run(s->weights, &s->features, &network);
     if (err)
         return err;
     hs_ref_network_finish(&s->network);
     s->network = network;
-    hs_ref_resolve_steered(p, &s->state, &s->prep, &s->reproj, levels,
-                           &network.layers[network.layer_count - 1].result, next, image);
-    return 0;
+    const struct hs_ref_plane *head = &network.layers[network.layer_count - 1].result;
+    if (has_cells(s)) {
+        err = hs_ref_spread_head(p, head, &s->spread);
+        head = &s->spread;
+    }
+    if (!err)
+        hs_ref_resolve_steered(p, &s->state, &s->prep, &s->reproj, levels, head, next, image);
+    return err;
 }
 
 int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,

@@ -2,6 +2,8 @@
 // What a stream holds for its network: activations of every level, weights, a set for each layer.
 #include "stream.h"
 
+#include <string.h>
+
 #include "choose.h"
 
 #define BUFFERS (HS_TENSORS + 1)
@@ -15,12 +17,17 @@ int hs_activations_plan(struct hs_stream *s)
 {
     static const struct hs_layers none = {0};
     const uint64_t most = s->device->limits.maxStorageBufferRange;
-    hs_level_sizes(s->params.out_width, s->params.out_height, s->levels);
+    const bool cells = s->network && s->model->layers.integers;
+    if (cells)
+        hs_level_sizes(s->params.max_render_width, s->params.max_render_height, s->levels);
+    else
+        hs_level_sizes((s->params.out_width + 1) / 2, (s->params.out_height + 1) / 2, s->levels);
     s->bands_params = (struct hs_bands_params){
         .layers = s->network ? &s->model->layers : &none,
         .levels = s->levels,
         .out_width = s->params.out_width,
         .out_height = s->params.out_height,
+        .render_height = cells ? s->params.max_render_height : 0,
         .count = s->params.bands,
         .buffer_bytes = most,
         .moved_px_bytes = HS_MOVED_BYTES,
@@ -39,6 +46,27 @@ int hs_activations_plan(struct hs_stream *s)
                    : s->model->guides ? "; " HS_CHOICE_GUIDED " takes over"
                                       : "; " HS_CHOICE_PLAIN " takes over");
     return HS_ERR_UNSUPPORTED;
+}
+
+int hs_activations_choose(const struct hs_stream *s, struct hs_recording *rec)
+{
+    const uint32_t width = rec->frame->render_width, height = rec->frame->render_height;
+    rec->bands = s->bands;
+    rec->bands_params = s->bands_params;
+    rec->bands_params.levels = rec->levels;
+    memcpy(rec->levels, s->levels, sizeof(rec->levels));
+    if (!s->bands_params.render_height)
+        return 0;
+    hs_level_sizes(width, height, rec->levels);
+    for (int i = 0; i < HS_WEIGHTS_LEVELS; i++)
+        rec->levels[i].pitch = s->levels[i].pitch;
+    rec->bands_params.render_height = height;
+    if (height == s->bands_params.render_height || hs_bands_lower(&rec->bands_params, &rec->bands))
+        return 0;
+    hs_log_message(&s->device->log, HS_LOG_ERROR,
+                   "render size %ux%u finds no room in what was made for up to %ux%u", width,
+                   height, s->params.max_render_width, s->params.max_render_height);
+    return HS_ERR_INTERNAL;
 }
 
 static int create_buffers(struct hs_stream *s)

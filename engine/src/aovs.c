@@ -42,14 +42,6 @@ static int create_layouts(struct hs_stream *s)
     return hs_device_error(s->device, r, "vkCreatePipelineLayout");
 }
 
-static const char *shader_of(const struct hs_model *model)
-{
-    const bool matrix = model->path == HS_PATH_MATRIX;
-    if (model->guides)
-        return matrix ? "40_resolve_aov_ray_cm" : "40_resolve_aov_ray_f32";
-    return matrix ? "40_resolve_aov_cm" : "40_resolve_aov_f32";
-}
-
 static int create_pipeline(struct hs_stream *s, bool network)
 {
     struct hs_aovs *a = &s->aovs;
@@ -57,8 +49,10 @@ static int create_pipeline(struct hs_stream *s, bool network)
     if (err || a->pipelines[network])
         return err;
     const struct hs_layers *layers = &s->model->layers;
+    char name[HS_SHADER_NAME_MAX];
     return hs_model_pipeline(
-        s->model, a->pipeline_layout, network ? shader_of(s->model) : "40_resolve_aov", "aovs",
+        s->model, a->pipeline_layout,
+        network ? hs_network_shader(s->model, "40_resolve_aov", name) : "40_resolve_aov", "aovs",
         network ? &layers->list[layers->count - 1] : NULL, &a->pipelines[network]);
 }
 

@@ -36,6 +36,8 @@ struct hs_bands_params {
     const struct hs_layers *layers; ///< A count of 0: no network.
     const struct hs_level_size *levels;
     uint32_t out_width, out_height;
+    /** Rows of tokens, if those are render pixels; else tokens are 2x2 output pixels. */
+    uint32_t render_height;
     uint32_t count;          ///< 0: as few as keep memory within bounds.
     uint64_t buffer_bytes;   ///< Most that a buffer may have.
     uint32_t moved_px_bytes; ///< Bytes of a pixel of moved history.
@@ -59,8 +61,23 @@ static inline uint32_t hs_ring_base(uint32_t low, uint32_t ring_rows)
     return low / ring_rows * ring_rows;
 }
 
-/** First row of moved history that enter and resolve may look at for output row `first`. */
+/**
+ * For a frame that is rendered lower than what `bands` was made for: as many bands as its own rings
+ * need to fit into those. False: none do, which no network and size that a stream takes make.
+ */
+bool hs_bands_lower(const struct hs_bands_params *params, struct hs_bands *bands);
+
+/** Most bands that a frame may have. */
+uint32_t hs_bands_most(const struct hs_bands_params *params, const struct hs_bands *bands);
+
+/** First row of moved history that resolve may look at for output row `first`. */
 uint32_t hs_bands_moved_row(uint32_t first);
+
+/** First row of moved history that enter may look at for its token row `first`. */
+uint32_t hs_bands_entered_row(const struct hs_bands_params *params, uint32_t first);
+
+/** First row of tokens that resolve reads for output row `first`. */
+uint32_t hs_bands_token_row(const struct hs_bands_params *params, uint32_t first);
 
 /** First row of its input that an item reads for its row `first`. */
 uint32_t hs_bands_input_row(const struct hs_dispatch *dispatch, uint32_t first);

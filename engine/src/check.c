@@ -123,7 +123,7 @@ static int check_sizes(const struct hs_stream *s, const struct hs_frame *f)
                           f->render_width, f->render_height, p->max_render_width,
                           p->max_render_height);
     // A render size that was rounded down for an odd output is still ratio 3.
-    float limit = HS_MODEL_RATIO_MAX;
+    float limit = HS_RATIO_MAX;
     if ((float)p->out_width > limit * (float)(f->render_width + 1) ||
         (float)p->out_height > limit * (float)(f->render_height + 1))
         return hs_invalid(log, "output %ux%u is more than %g times the render size %ux%u",

@@ -92,7 +92,7 @@ static int read_named(const struct hs_log *log, const char *file, const char *pr
 /** Presets with weights in the order in which they are tried. False: no such preset. */
 static bool order_of(const char *preset, bool thorough, const char *order[ORDER_MAX])
 {
-    static const char *const known[] = {"quality", "best", HS_CHOICE_RAY};
+    static const char *const known[] = {"fast", "quality", "best", HS_CHOICE_RAY};
     int count = 0;
     if (!preset) {
         if (thorough)
@@ -130,7 +130,7 @@ int hs_choose(const struct hs_log *log, const struct hs_model_params *params, bo
     if (!order_of(preset, params->batch && !software, order)) {
         hs_log_message(log, HS_LOG_ERROR,
                        "no model is called \"%s\"; there are: auto, " HS_CHOICE_PLAIN
-                       ", quality, best, " HS_CHOICE_GUIDED ", " HS_CHOICE_RAY
+                       ", fast, quality, best, " HS_CHOICE_GUIDED ", " HS_CHOICE_RAY
                        ", and files NAME.safetensors",
                        preset);
         return HS_ERR_INVALID;

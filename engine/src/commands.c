@@ -246,10 +246,10 @@ static struct hs_push push_rows(uint32_t first, uint32_t end)
 }
 
 /** Moved history's ring, for an item whose lowest row of output pixels is `low`. */
-static void moved_ring(const struct hs_stream *s, uint32_t low, struct hs_push *push)
+static void moved_ring(const struct hs_recording *rec, uint32_t low, struct hs_push *push)
 {
-    push->band.z = (int32_t)hs_ring_base(low, s->bands.moved_rows);
-    push->band.w = (int32_t)s->bands.moved_rows;
+    push->band.z = (int32_t)hs_ring_base(low, rec->bands.moved_rows);
+    push->band.w = (int32_t)rec->bands.moved_rows;
 }
 
 static void push_constants(struct hs_stream *s, VkCommandBuffer cmd, const struct hs_push *push)
@@ -259,12 +259,13 @@ static void push_constants(struct hs_stream *s, VkCommandBuffer cmd, const struc
 }
 
 /** Binds a layer's buffers and tells where in them its rows are. */
-static void bind_layer(struct hs_stream *s, VkCommandBuffer cmd, uint32_t index, uint32_t first_in,
-                       uint32_t first_out, struct hs_push *push)
+static void bind_layer(struct hs_stream *s, const struct hs_recording *rec, VkCommandBuffer cmd,
+                       uint32_t index, uint32_t first_in, uint32_t first_out, struct hs_push *push)
 {
     const struct hs_dispatch *d = &s->model->layers.list[index];
-    const struct hs_level_size *in = &s->levels[d->level], *out = &s->levels[d->out / 2];
-    const uint32_t in_rows = s->bands.tensor_rows[d->in], out_rows = s->bands.tensor_rows[d->out];
+    const struct hs_level_size *in = &rec->levels[d->level], *out = &rec->levels[d->out / 2];
+    const uint32_t in_rows = rec->bands.tensor_rows[d->in];
+    const uint32_t out_rows = rec->bands.tensor_rows[d->out];
     push->ring = (struct hs_ivec4){(int32_t)hs_ring_base(first_in, in_rows), (int32_t)in_rows,
                                    (int32_t)hs_ring_base(first_out, out_rows), (int32_t)out_rows};
     push->size = (struct hs_ivec4){(int32_t)(in->width / d->pair), (int32_t)in->height,
@@ -276,17 +277,19 @@ static void bind_layer(struct hs_stream *s, VkCommandBuffer cmd, uint32_t index,
                                         NULL);
 }
 
-/** The first layer, a pass over output pixels. */
+/** The first layer, a pass over output pixels or cells. */
 static void record_enter(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
                          struct hs_rows rows)
 {
     const uint32_t first = 2 * rows.first, end = 2 * rows.end;
+    const bool cells = rec->bands_params.render_height;
+    const uint32_t width = cells ? 2 * rec->frame->render_width : s->params.out_width;
     struct hs_push push = push_rows(first, end);
-    moved_ring(s, hs_bands_moved_row(first), &push);
-    bind_layer(s, cmd, 0, 0, rows.first, &push);
+    moved_ring(rec, hs_bands_entered_row(&rec->bands_params, rows.first), &push);
+    bind_layer(s, rec, cmd, 0, 0, rows.first, &push);
     push_constants(s, cmd, &push);
     dispatch_pipeline(s, rec, cmd, s->model->layer_pipelines[0], s->model->layers.list[0].name,
-                      (uint32_t[]){groups_of(s->params.out_width), groups_of(end - first), 1});
+                      (uint32_t[]){groups_of(width), groups_of(end - first), 1});
 }
 
 static void record_layer(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
@@ -298,11 +301,11 @@ static void record_layer(struct hs_stream *s, struct hs_recording *rec, VkComman
     const uint32_t first = rows.first / finer, end = rows.end / finer;
     const uint32_t halo = d->constants[HS_SPEC_KERNEL_X] == 3;
     const uint32_t needs = end * d->stride + halo;
-    const uint32_t width = s->levels[d->level].width / d->pair;
+    const uint32_t width = rec->levels[d->level].width / d->pair;
     uint32_t groups[3] = {(width + d->group_width - 1) / d->group_width,
                           (end - first + d->group_height - 1) / d->group_height, d->groups_z};
     struct hs_push push = push_rows(first, end);
-    bind_layer(s, cmd, index, hs_bands_input_row(d, rows.first), rows.first, &push);
+    bind_layer(s, rec, cmd, index, hs_bands_input_row(d, rows.first), rows.first, &push);
     if (push.size.y > (int32_t)needs)
         push.size.y = (int32_t)needs;
     if (s->model->layers.matrix.m) {
@@ -318,7 +321,7 @@ static void record_reproject(struct hs_stream *s, struct hs_recording *rec, VkCo
                              struct hs_rows rows)
 {
     struct hs_push push = push_rows(rows.first, rows.end);
-    moved_ring(s, rows.first, &push);
+    moved_ring(rec, rows.first, &push);
     push_constants(s, cmd, &push);
     dispatch(s, rec, cmd, HS_STAGE_REPROJECT, groups_of(s->params.out_width),
              groups_of(rows.end - rows.first));
@@ -374,9 +377,10 @@ static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkComm
 {
     const bool taken_over = s->model->layers.count && !rec->network;
     struct hs_push push = push_rows(rows.first, rows.end);
-    moved_ring(s, hs_bands_moved_row(rows.first), &push);
+    moved_ring(rec, hs_bands_moved_row(rows.first), &push);
     if (rec->network)
-        bind_layer(s, cmd, s->model->layers.count - 1, rows.first / 2, 0, &push);
+        bind_layer(s, rec, cmd, s->model->layers.count - 1,
+                   hs_bands_token_row(&rec->bands_params, rows.first), 0, &push);
     push_constants(s, cmd, &push);
     dispatch_pipeline(
         s, rec, cmd, taken_over ? s->model->plain_resolve : s->model->pipelines[HS_STAGE_RESOLVE],
@@ -389,10 +393,10 @@ static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkComm
 /** Everything from reproject to resolve, band by band. */
 static void record_bands(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
 {
-    const uint32_t last = s->bands.item_count - 1;
+    const uint32_t last = rec->bands.item_count - 1;
     struct hs_band_state state = {0};
     struct hs_rows rows[HS_ITEMS_MAX];
-    while (hs_bands_next(&s->bands_params, &s->bands, &state, rows)) {
+    while (hs_bands_next(&rec->bands_params, &rec->bands, &state, rows)) {
         for (uint32_t i = 0; i <= last; i++) {
             if (rows[i].first == rows[i].end || (i && i < last && !rec->network))
                 continue;

@@ -172,7 +172,9 @@ int hs_device_import(const struct hs_device_params *params, struct hs_device **d
     d->software = p.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     d->max_allocation_bytes = sizes.maxMemoryAllocationSize;
     if (d->matrix_f16)
-        d->matrix = hs_requirements_matrix(&d->vk, d->physical_device);
+        d->matrix = hs_requirements_matrix(&d->vk, d->physical_device, false);
+    if (d->matrix_int8)
+        d->matrix_integers = hs_requirements_matrix(&d->vk, d->physical_device, true);
     d->vk.GetPhysicalDeviceMemoryProperties(d->physical_device, &d->memory);
     hs_log_message(&d->log, HS_LOG_DEBUG, "imported %s (%s), matrices: f16 %s, int8 %s",
                    report.name, report.driver, d->matrix_f16 ? "yes" : "no",

@@ -22,8 +22,8 @@ struct hs_device {
     uint32_t timestamp_bits;
     /** Enabled, not merely supported. */
     bool matrix_f16, matrix_int8;
-    /** Zeros without `matrix_f16`. */
-    struct hs_matrix_size matrix;
+    /** Of floats and of integers; zeros without `matrix_f16` and `matrix_int8`. */
+    struct hs_matrix_size matrix, matrix_integers;
     struct hs_log log;
     /** Set by the first VK_ERROR_DEVICE_LOST and never cleared. */
     atomic_bool lost;

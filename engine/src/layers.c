@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "layers.h"
 
-#include <math.h>
 #include <string.h>
 
 #define UNIT_BYTES 16
@@ -11,82 +10,132 @@
 /** Accumulators of more outputs leave registers for two rows of pixels only. */
 #define FOUR_ROWS_OUTPUTS 64
 
-/** A layer as the shaders see it: kernel taps over inputs, and outputs of one z of the grid. */
-struct form {
-    uint32_t inputs, outputs, kernel_x, kernel_y, stride, pixels, pair;
-    uint32_t slices; ///< Of the outputs of a pixel.
-    bool tokens;     ///< Part of a pass over pixels: the first and the last layer.
-};
-
-static struct form form_of(const struct hs_layers *layers, const struct hs_layer *l, bool tokens)
+static uint32_t filled_up(uint32_t channels, uint32_t to)
 {
-    struct form f = {l->inputs, l->outputs, l->size, l->size, 1, 1, 1, 1, tokens};
-    if (l->kind == HS_LAYER_DOWN)
-        f = (struct form){2 * l->inputs, l->outputs, 1, 2, 2, 1, 2, 1, false};
+    return to ? (channels + to - 1) / to * to : channels;
+}
+
+struct hs_layer_form hs_layers_form(const struct hs_layers *layers,
+                                    const struct hs_weights *weights, uint32_t index)
+{
+    const struct hs_layer *l = &weights->layers[index];
+    struct hs_layer_form f = {
+        .inputs = l->inputs,
+        .outputs = l->outputs,
+        .kernel_x = l->size,
+        .kernel_y = l->size,
+        .stride = 1,
+        .pixels = 1,
+        .pair = 1,
+        .slices = 1,
+        .tokens = index == 0 || index + 1 == weights->layer_count,
+    };
+    if (l->kind == HS_LAYER_DOWN) {
+        f.inputs *= 2;
+        f.kernel_x = 1;
+        f.stride = f.pair = 2;
+    }
     if (l->kind == HS_LAYER_UP) {
         f.pixels = 4;
         f.outputs /= 4;
     }
-    if (!layers->matrix.m && !tokens) {
+    if (!layers->matrix.m && !f.tokens) {
         f.slices = f.outputs / PLAIN_SLICE;
         f.outputs = PLAIN_SLICE;
     }
+    f.depth = filled_up(f.inputs, layers->matrix.k);
     return f;
 }
 
-static uint32_t rows_of(const struct hs_layers *layers, const struct form *f)
+static uint32_t rows_of(const struct hs_layers *layers, const struct hs_layer_form *f)
 {
     // Small matrices are those of processors, whose compilers take long over much of them.
     if (layers->matrix.m < 16)
         return f->outputs <= 32 ? 2 : 1;
-    return f->stride == 1 && f->outputs <= FOUR_ROWS_OUTPUTS ? 4 : 2;
+    return (f->stride == 1 || layers->integers) && f->outputs <= FOUR_ROWS_OUTPUTS ? 4 : 2;
 }
 
-/** Units of a row of packed weights; odd numbers keep rows apart in banks of shared memory. */
-static uint32_t weights_pitch(const struct hs_layers *layers, const struct form *f)
+uint32_t hs_layers_unit_channels(const struct hs_layers *layers)
 {
-    return layers->matrix.m ? (f->outputs / 8) | 1 : f->outputs / 4;
+    if (!layers->integers)
+        return 8;
+    return layers->matrix.k < UNIT_BYTES ? layers->matrix.k : UNIT_BYTES;
 }
 
-/** Sums of convolutions start with a matrix of biases, all rows alike. */
-static uint32_t bias_rows(const struct hs_layers *layers, const struct form *f)
+uint32_t hs_layers_weights_pitch(const struct hs_layers *layers, const struct hs_layer_form *f,
+                                 uint32_t chunk)
+{
+    if (!layers->matrix.m)
+        return f->outputs / 4;
+    return (layers->integers ? chunk / hs_layers_unit_channels(layers) : f->outputs / 8) | 1;
+}
+
+/** Units of a chunk's weights: rows of outputs for each input or, of integers on the matrix path,
+ * rows of inputs for each output. */
+static uint32_t chunk_units(const struct hs_layers *layers, const struct hs_layer_form *f,
+                            uint32_t chunk)
+{
+    const uint32_t rows = layers->integers && layers->matrix.m ? f->outputs : chunk;
+    return f->kernel_x * f->kernel_y * rows * hs_layers_weights_pitch(layers, f, chunk);
+}
+
+uint32_t hs_layers_bias_rows(const struct hs_layers *layers, const struct hs_layer_form *f)
 {
     return layers->matrix.m && !f->tokens ? layers->matrix.m : 1;
 }
 
+uint32_t hs_layers_scale_rows(const struct hs_layers *layers, const struct hs_layer_form *f)
+{
+    return hs_layers_bias_rows(layers, f) + (layers->integers ? 1 : 0);
+}
+
 /** Units of shared memory for the operand. */
-static uint32_t operand_units(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
+static uint32_t operand_units(const struct hs_layers *layers, const struct hs_layer_form *f,
+                              uint32_t chunk)
 {
     const uint32_t rows = (SUBGROUPS * rows_of(layers, f) - 1) * f->stride + f->kernel_y;
     const uint32_t columns = layers->matrix.m + f->kernel_x - 1;
-    return rows * columns * ((chunk / 8) | 1);
+    return rows * columns * ((chunk / hs_layers_unit_channels(layers)) | 1);
 }
 
-static uint32_t shared_need(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
+/** Units of shared memory for tiles of outputs, of integers as sums. */
+static uint32_t result_units(const struct hs_layers *layers, uint32_t tiles)
 {
-    const uint32_t weights = f->kernel_x * f->kernel_y * chunk * weights_pitch(layers, f);
-    return UNIT_BYTES * (operand_units(layers, f, chunk) + weights);
+    const uint32_t each = layers->matrix.n / (layers->integers ? 4 : 8);
+    return SUBGROUPS * layers->matrix.m * ((tiles * each) | 1);
 }
 
-/** As many tiles of outputs as find room in the operand's memory, where one always does. */
-static uint32_t result_tiles(const struct hs_layers *layers, const struct form *f, uint32_t chunk)
+/** As many tiles of outputs as find room in the operand's memory; of integers, which are written by
+ * sixteens, at least as many as those take. */
+static uint32_t result_tiles(const struct hs_layers *layers, const struct hs_layer_form *f,
+                             uint32_t chunk)
 {
-    const uint32_t pixels = SUBGROUPS * layers->matrix.m, each = layers->matrix.n / 8;
+    const uint32_t step =
+        layers->integers && layers->matrix.n < UNIT_BYTES ? UNIT_BYTES / layers->matrix.n : 1;
     uint32_t tiles = f->outputs / layers->matrix.n;
-    while (tiles > 1 && pixels * ((tiles * each) | 1) > operand_units(layers, f, chunk))
-        tiles--;
+    while (tiles > step && result_units(layers, tiles) > operand_units(layers, f, chunk))
+        tiles -= step;
     return tiles;
+}
+
+static uint32_t shared_need(const struct hs_layers *layers, const struct hs_layer_form *f,
+                            uint32_t chunk)
+{
+    const uint32_t operand = operand_units(layers, f, chunk);
+    const uint32_t result = result_units(layers, result_tiles(layers, f, chunk));
+    return UNIT_BYTES * ((operand > result ? operand : result) + chunk_units(layers, f, chunk));
 }
 
 /** Input channels that are staged at a time; 0: none fits. More than these leave too few
  * workgroups on a processor to hide each other's loads. */
-static uint32_t choose_chunk(const struct hs_layers *layers, const struct form *f,
+static uint32_t choose_chunk(const struct hs_layers *layers, const struct hs_layer_form *f,
                              uint32_t shared_bytes)
 {
-    static const uint32_t chunks[] = {48, 32, 16, 8};
-    for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
+    static const uint32_t chunks[] = {96, 64, 48, 32, 16, 8};
+    // Integers take half the memory.
+    for (size_t i = layers->integers ? 0 : 2; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
         const uint32_t chunk = chunks[i];
-        if (f->inputs % chunk == 0 && chunk % layers->matrix.k == 0 &&
+        if (f->depth % chunk == 0 && chunk % layers->matrix.k == 0 &&
             shared_need(layers, f, chunk) <= shared_bytes)
             return chunk;
     }
@@ -102,7 +151,7 @@ static void choose_tensors(const struct hs_layer *l, struct hs_dispatch *d)
 }
 
 static void fill_constants(const struct hs_layers *layers, const struct hs_layer *l,
-                           const struct form *f, uint32_t chunk, struct hs_dispatch *d)
+                           const struct hs_layer_form *f, uint32_t chunk, struct hs_dispatch *d)
 {
     uint32_t *c = d->constants;
     c[HS_SPEC_INPUTS] = f->inputs;
@@ -122,14 +171,18 @@ static void fill_constants(const struct hs_layers *layers, const struct hs_layer
     if (layers->matrix.m && chunk)
         c[HS_SPEC_RESULT_TILES] = result_tiles(layers, f, chunk);
     c[HS_SPEC_OUTPUTS_ALL] = f->outputs * f->slices;
+    c[HS_SPEC_DEPTH] = f->depth;
 }
 
-static bool plan_layer(struct hs_layers *layers, const struct hs_layer *l, bool tokens,
+static bool plan_layer(struct hs_layers *layers, const struct hs_weights *weights, uint32_t index,
                        uint32_t shared_bytes, uint32_t *used, struct hs_dispatch *d)
 {
-    const struct form f = form_of(layers, l, tokens);
-    const bool matrix = layers->matrix.m, conv = matrix && !tokens;
-    const uint32_t chunk = conv ? choose_chunk(layers, &f, shared_bytes) : f.inputs;
+    const struct hs_layer *l = &weights->layers[index];
+    const struct hs_layer_form f = hs_layers_form(layers, weights, index);
+    const bool matrix = layers->matrix.m, conv = matrix && !f.tokens;
+    const uint32_t chunk = conv ? choose_chunk(layers, &f, shared_bytes) : f.depth;
+    if (!chunk)
+        return false;
     *d = (struct hs_dispatch){
         .pair = f.pair,
         .stride = f.stride,
@@ -137,15 +190,18 @@ static bool plan_layer(struct hs_layers *layers, const struct hs_layer *l, bool 
         .group_height = conv ? SUBGROUPS * rows_of(layers, &f) : 8,
         .groups_z = f.pixels * f.slices,
         .threads = conv ? SUBGROUPS * layers->matrix.subgroup : 64,
-        .weights_step = f.kernel_x * f.kernel_y * f.inputs * weights_pitch(layers, &f),
+        .weights_step = f.depth / chunk * chunk_units(layers, &f, chunk),
     };
     memcpy(d->name, l->name, sizeof(d->name));
     choose_tensors(l, d);
     fill_constants(layers, l, &f, chunk, d);
     d->weights_at = *used;
     d->bias_at = d->weights_at + d->groups_z * d->weights_step;
-    *used = d->bias_at + d->groups_z * f.outputs / 4 * bias_rows(layers, &f);
-    return chunk != 0;
+    *used = d->bias_at + d->groups_z * f.outputs / 4 * hs_layers_scale_rows(layers, &f);
+    // What features are multiplied with follows the first layer.
+    if (layers->integers && index == 0)
+        *used += HS_WEIGHTS_FEATURES / 4;
+    return true;
 }
 
 bool hs_layers_plan(const struct hs_weights *weights, const struct hs_matrix_size *matrix,
@@ -153,85 +209,23 @@ bool hs_layers_plan(const struct hs_weights *weights, const struct hs_matrix_siz
 {
     uint32_t used = 0;
     bool fits = true;
-    *layers = (struct hs_layers){.matrix = *matrix, .count = weights->layer_count};
+    *layers = (struct hs_layers){
+        .matrix = *matrix,
+        .integers = weights->architecture == HS_ARCHITECTURE_INT8,
+        .count = weights->layer_count,
+    };
     memcpy(layers->channels, weights->channels, sizeof(layers->channels));
-    for (uint32_t i = 0; i < layers->count; i++) {
-        const bool tokens = i == 0 || i + 1 == layers->count;
-        fits &=
-            plan_layer(layers, &weights->layers[i], tokens, shared_bytes, &used, &layers->list[i]);
-    }
+    for (uint32_t i = 0; i < layers->count; i++)
+        fits &= plan_layer(layers, weights, i, shared_bytes, &used, &layers->list[i]);
     layers->weights_bytes = (uint64_t)used * UNIT_BYTES;
     return fits;
 }
 
-static float half_value(uint16_t h)
-{
-    const int exponent = h >> 10 & 31, fraction = h & 0x3ff;
-    const float value =
-        exponent ? ldexpf((float)(fraction + 1024), exponent - 25) : ldexpf((float)fraction, -24);
-    return h & 0x8000 ? -value : value;
-}
-
-/** The layer's own output channel n of a z. */
-static uint32_t own_output(const struct form *f, uint32_t z, uint32_t n)
-{
-    const uint32_t channel = z % f->slices * f->outputs + n;
-    return f->pixels == 4 ? 4 * channel + z / f->slices : channel;
-}
-
-/** Weight from input i at a tap of the form. */
-static uint16_t own_weight(const struct hs_layer *l, uint32_t output, uint32_t i, uint32_t x,
-                           uint32_t y)
-{
-    const uint32_t input = i % l->inputs, column = x + i / l->inputs;
-    return l->weight[((output * l->inputs + input) * l->size + y) * l->size + column];
-}
-
-static void pack_layer(const struct hs_layers *layers, const struct hs_layer *l,
-                       const struct hs_dispatch *d, const struct form *f, unsigned char *out)
-{
-    const uint32_t taps = f->kernel_x * f->kernel_y, chunk = d->constants[HS_SPEC_CHUNK];
-    const bool matrix = layers->matrix.m;
-    const uint32_t copies = bias_rows(layers, f), pitch = weights_pitch(layers, f);
-    for (uint32_t z = 0; z < d->groups_z; z++) {
-        unsigned char *weights = out + (size_t)(d->weights_at + z * d->weights_step) * UNIT_BYTES;
-        float *biases = (float *)(void *)(out + (size_t)d->bias_at * UNIT_BYTES) +
-                        (size_t)z * copies * f->outputs;
-        for (uint32_t row = 0; row < taps * f->inputs; row++) {
-            // Chunks of inputs come first, then taps.
-            const uint32_t tap = row / chunk % taps;
-            const uint32_t i = row / (chunk * taps) * chunk + row % chunk;
-            uint16_t *halves = (uint16_t *)(void *)(weights + (size_t)row * pitch * UNIT_BYTES);
-            float *floats = (float *)(void *)halves;
-            for (uint32_t n = 0; n < f->outputs; n++) {
-                const uint16_t h =
-                    own_weight(l, own_output(f, z, n), i, tap % f->kernel_x, tap / f->kernel_x);
-                if (matrix)
-                    halves[n] = h;
-                else
-                    floats[n] = half_value(h);
-            }
-        }
-        for (uint32_t n = 0; n < copies * f->outputs; n++)
-            biases[n] = l->bias[own_output(f, z, n % f->outputs)];
-    }
-}
-
-void hs_layers_pack(const struct hs_layers *layers, const struct hs_weights *weights, void *out)
-{
-    memset(out, 0, layers->weights_bytes);
-    for (uint32_t i = 0; i < layers->count; i++) {
-        const bool tokens = i == 0 || i + 1 == layers->count;
-        const struct form f = form_of(layers, &weights->layers[i], tokens);
-        pack_layer(layers, &weights->layers[i], &layers->list[i], &f, out);
-    }
-}
-
-void hs_level_sizes(uint32_t out_width, uint32_t out_height,
+void hs_level_sizes(uint32_t token_width, uint32_t token_height,
                     struct hs_level_size sizes[HS_WEIGHTS_LEVELS])
 {
     // Tiles of the coarsest level are whole, and so are what they become on finer ones.
-    const uint32_t width = (out_width + 7) / 8, height = (out_height + 7) / 8;
+    const uint32_t width = (token_width + 3) / 4, height = (token_height + 3) / 4;
     const uint32_t pitch = (width + 15) / 16 * 16;
     for (int i = 0; i < HS_WEIGHTS_LEVELS; i++) {
         const int finer = HS_WEIGHTS_LEVELS - 1 - i;

@@ -257,7 +257,7 @@ void hs_model_describe(const struct hs_model *model, struct hs_model_info *info)
         .preset = model->name,
         .path = model->path,
         .memory_bytes = model->arena.bytes,
-        .max_ratio = HS_MODEL_RATIO_MAX,
+        .max_ratio = HS_RATIO_MAX,
         // Exposure in its two steps and finish are optional; the head is part of resolve.
         .stage_count = 3 + (model->layers.count ? model->layers.count - 1 : 0) +
                        (model->guides ? 2 + HS_ATROUS_PASSES : 0),

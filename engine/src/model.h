@@ -22,9 +22,6 @@ enum hs_stage {
     HS_STAGE_COUNT,
 };
 
-/** Greatest ratio of output to render size, of all presets. */
-#define HS_MODEL_RATIO_MAX 3.0f
-
 struct hs_model {
     struct hs_device *device;
     char name[HS_WEIGHTS_NAME_MAX]; ///< Of the preset.
@@ -74,6 +71,11 @@ int hs_guides_layout(struct hs_model *model);
  */
 int hs_model_pipeline(const struct hs_model *model, VkPipelineLayout layout, const char *shader,
                       const char *name, const struct hs_dispatch *dispatch, VkPipeline *pipeline);
+
+#define HS_SHADER_NAME_MAX 32
+/** The variant of a stage that has a part of the network in it: writes and returns its name. */
+const char *hs_network_shader(const struct hs_model *model, const char *stage,
+                              char name[HS_SHADER_NAME_MAX]);
 
 /** Plans the network and chooses its path, before there are layouts; then makes the rest. */
 int hs_network_layout(struct hs_model *model);

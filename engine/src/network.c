@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A model's network: path, weights, a pipeline for each layer.
+#include <stdio.h>
 #include <string.h>
 
 #include "model.h"
@@ -9,20 +10,25 @@ int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, en
     const struct hs_device *device = model->device;
     const uint32_t shared = device->limits.maxComputeSharedMemorySize;
     static const struct hs_matrix_size plain = {0};
+    const bool integers = weights->architecture == HS_ARCHITECTURE_INT8;
+    const bool enabled = integers ? device->matrix_int8 : device->matrix_f16;
+    const struct hs_matrix_size *matrix = integers ? &device->matrix_integers : &device->matrix;
     // Processors have no units for matrices, and take them apart again.
     const bool slow = device->software && path == HS_PATH_AUTO;
     model->path = HS_PATH_MATRIX;
-    if (path != HS_PATH_PLAIN && !slow && device->matrix.m &&
-        hs_layers_plan(weights, &device->matrix, shared, &model->layers))
+    if (path != HS_PATH_PLAIN && !slow && matrix->m &&
+        hs_layers_plan(weights, matrix, shared, &model->layers))
         return 0;
     if (path != HS_PATH_PLAIN)
-        hs_log_message(&device->log, HS_LOG_INFO, "%s runs on the plain path: %s %s",
+        hs_log_message(&device->log, HS_LOG_INFO, "%s runs on the plain path: %s %s%s",
                        weights->preset, device->name,
-                       slow ? "is a processor"
-                       : !device->matrix_f16
-                           ? "has no 16-bit float matrices, or they are not enabled"
-                       : !device->matrix.m ? "has no matrices of a size that fits"
-                                           : "has too little shared memory for its matrices");
+                       slow        ? "is a processor"
+                       : !enabled  ? "has no matrices of "
+                       : matrix->m ? "has too little shared memory for its matrices"
+                                   : "has no matrices of a size that fits",
+                       slow || enabled ? ""
+                       : integers      ? "8-bit integers, or they are not enabled"
+                                       : "16-bit floats, or they are not enabled");
     model->path = HS_PATH_PLAIN;
     hs_layers_plan(weights, &plain, shared, &model->layers);
     return 0;
@@ -61,23 +67,33 @@ static int create_weights(struct hs_model *model, const struct hs_weights *weigh
     return 0;
 }
 
-int hs_network_create(struct hs_model *model, const struct hs_weights *weights)
+const char *hs_network_shader(const struct hs_model *model, const char *stage,
+                              char name[HS_SHADER_NAME_MAX])
 {
     const bool matrix = model->path == HS_PATH_MATRIX;
+    const char *suffix = matrix ? "cm" : "f32";
+    if (model->layers.integers)
+        suffix = matrix ? "i8_cm" : "i8";
+    // The layers between are those of taau-unet.
+    snprintf(name, HS_SHADER_NAME_MAX, "%s%s_%s", stage,
+             model->guides && strcmp(stage, "32_conv") ? "_ray" : "", suffix);
+    return name;
+}
+
+int hs_network_create(struct hs_model *model, const struct hs_weights *weights)
+{
+    char shader[HS_SHADER_NAME_MAX];
     const struct hs_layers *layers = &model->layers;
     const uint32_t head = layers->count - 1;
-    const char *enter = model->guides ? (matrix ? "30_enter_ray_cm" : "30_enter_ray_f32")
-                                      : (matrix ? "30_enter_cm" : "30_enter_f32");
-    const char *resolve = model->guides ? (matrix ? "40_resolve_ray_cm" : "40_resolve_ray_f32")
-                                        : (matrix ? "40_resolve_cm" : "40_resolve_f32");
     int err = create_weights(model, weights);
     for (uint32_t i = 0; !err && i < head; i++) {
-        const char *shader = i ? (matrix ? "32_conv_cm" : "32_conv_f32") : enter;
+        hs_network_shader(model, i ? "32_conv" : "30_enter", shader);
         err = hs_model_pipeline(model, model->pipeline_layout, shader, layers->list[i].name,
                                 &layers->list[i], &model->layer_pipelines[i]);
     }
     if (!err)
-        err = hs_model_pipeline(model, model->pipeline_layout, resolve,
+        err = hs_model_pipeline(model, model->pipeline_layout,
+                                hs_network_shader(model, "40_resolve", shader),
                                 hs_stage_name(HS_STAGE_RESOLVE), &layers->list[head],
                                 &model->pipelines[HS_STAGE_RESOLVE]);
     return err;

@@ -233,9 +233,40 @@ static bool has_sums(const VkCooperativeMatrixPropertiesKHR *list, uint32_t coun
     return false;
 }
 
-struct hs_matrix_size hs_requirements_matrix(const struct hs_vk *vk, VkPhysicalDevice device)
+static struct hs_matrix_size choose_floats(const VkCooperativeMatrixPropertiesKHR *list,
+                                           uint32_t count)
 {
     static const uint32_t sizes[] = {16, 8};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (has_sums(list, count, sizes[i], VK_COMPONENT_TYPE_FLOAT32_KHR) &&
+            has_sums(list, count, sizes[i], VK_COMPONENT_TYPE_FLOAT16_KHR))
+            return (struct hs_matrix_size){sizes[i], sizes[i], sizes[i], 0};
+    }
+    return (struct hs_matrix_size){0};
+}
+
+/** The largest whose sizes divide sixteen tokens, sixteen outputs and what a chunk may have. */
+static struct hs_matrix_size choose_integers(const VkCooperativeMatrixPropertiesKHR *list,
+                                             uint32_t count)
+{
+    struct hs_matrix_size best = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const VkCooperativeMatrixPropertiesKHR *m = &list[i];
+        const bool fits = (m->MSize == 8 || m->MSize == 16) && (m->NSize == 8 || m->NSize == 16) &&
+                          (m->KSize == 8 || m->KSize == 16 || m->KSize == 32);
+        if (!fits || m->AType != VK_COMPONENT_TYPE_SINT8_KHR ||
+            m->BType != VK_COMPONENT_TYPE_SINT8_KHR || m->CType != VK_COMPONENT_TYPE_SINT32_KHR ||
+            m->ResultType != VK_COMPONENT_TYPE_SINT32_KHR || m->saturatingAccumulation)
+            continue;
+        if (m->MSize * m->NSize * m->KSize > best.m * best.n * best.k)
+            best = (struct hs_matrix_size){m->MSize, m->NSize, m->KSize, 0};
+    }
+    return best;
+}
+
+struct hs_matrix_size hs_requirements_matrix(const struct hs_vk *vk, VkPhysicalDevice device,
+                                             bool integers)
+{
     VkCooperativeMatrixPropertiesKHR list[MATRICES_MAX];
     const uint32_t count = list_matrices(vk, device, list);
     VkPhysicalDeviceVulkan13Properties p13 = {
@@ -248,12 +279,10 @@ struct hs_matrix_size hs_requirements_matrix(const struct hs_vk *vk, VkPhysicalD
     // Workgroups of 64 threads must be made of whole subgroups.
     if (!(p13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) || p11.subgroupSize > 64)
         return (struct hs_matrix_size){0};
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        if (has_sums(list, count, sizes[i], VK_COMPONENT_TYPE_FLOAT32_KHR) &&
-            has_sums(list, count, sizes[i], VK_COMPONENT_TYPE_FLOAT16_KHR))
-            return (struct hs_matrix_size){sizes[i], sizes[i], sizes[i], p11.subgroupSize};
-    }
-    return (struct hs_matrix_size){0};
+    struct hs_matrix_size size =
+        integers ? choose_integers(list, count) : choose_floats(list, count);
+    size.subgroup = p11.subgroupSize;
+    return size;
 }
 
 static void find_matrices(const struct hs_vk *vk, VkPhysicalDevice device,

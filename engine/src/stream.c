@@ -152,6 +152,8 @@ int hs_stream_record(struct hs_stream *s, const struct hs_frame *frame, VkComman
     };
     int err = hs_frame_check(s, frame, &rec);
     if (!err)
+        err = hs_activations_choose(s, &rec);
+    if (!err)
         err = hs_planes_choose(s, &rec);
     if (!err)
         err = hs_sets_find(s, &rec);

@@ -217,6 +217,10 @@ struct hs_recording {
     VkDescriptorSet aov_sets[HS_AOV_MAX];
     struct hs_frame_params params;
     struct hs_timing_slot *timing;
+    /** The stream's, or those of a lower render size, in the same rings and pitches. */
+    struct hs_level_size levels[HS_WEIGHTS_LEVELS];
+    struct hs_bands_params bands_params;
+    struct hs_bands bands;
 };
 
 /** Checks a frame and fills `planes` except for copies. */
@@ -259,6 +263,9 @@ void hs_sets_destroy(struct hs_stream *stream);
 /** Bands and the network's buffers and descriptor sets; all is planned before anything is made. */
 int hs_activations_plan(struct hs_stream *stream);
 int hs_activations_create(struct hs_stream *stream);
+
+/** A frame's levels and bands. HS_ERR_INTERNAL: they do not fit into the stream's rings. */
+int hs_activations_choose(const struct hs_stream *stream, struct hs_recording *rec);
 void hs_activations_destroy(struct hs_stream *stream);
 
 /** Fills the parameter block. */

@@ -15,8 +15,10 @@ static const struct {
     const char *name;
     uint32_t size_bytes;
 } dtypes[] = {
-    [HS_DTYPE_F16] = {"F16", 2},
-    [HS_DTYPE_F32] = {"F32", 4},
+    [HS_DTYPE_F16] = {"F16", 2},   [HS_DTYPE_F32] = {"F32", 4},   [HS_DTYPE_I8] = {"I8", 1},
+    [HS_DTYPE_I32] = {"I32", 4},   [HS_DTYPE_BF16] = {"BF16", 2}, [HS_DTYPE_F64] = {"F64", 8},
+    [HS_DTYPE_I16] = {"I16", 2},   [HS_DTYPE_I64] = {"I64", 8},   [HS_DTYPE_U8] = {"U8", 1},
+    [HS_DTYPE_BOOL] = {"BOOL", 1},
 };
 
 const char *hs_dtype_name(enum hs_dtype dtype)
@@ -72,7 +74,7 @@ static int read_dtype(const struct hs_log *log, const char *label, const json_t 
             return 0;
         }
     }
-    return format_error("tensor %.64s: dtype is %.16s, expected F16 or F32", tensor->name,
+    return format_error("tensor %.64s: dtype is %.16s, expected one of the format's", tensor->name,
                         text ? text : "not a text");
 }
 
@@ -88,7 +90,7 @@ static int read_shape(const struct hs_log *log, const char *label, const json_t 
     for (size_t i = 0; i < rank; i++) {
         const json_t *size = json_array_get(shape, i);
         const json_int_t value = json_integer_value(size);
-        // Four sizes of 15 bits do not overflow together with the size of a float.
+        // Four sizes of 15 bits do not overflow together with eight bytes.
         if (!json_is_integer(size) || value < 1 || value > 0x7fff)
             return format_error("tensor %.64s: size %zu of its shape is %" JSON_INTEGER_FORMAT
                                 ", expected 1 to %d",

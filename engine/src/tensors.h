@@ -16,9 +16,18 @@
 /** "[N, N, N, N]" */
 #define HS_TENSORS_SHAPE_MAX 96
 
+/** What the format knows; models use the first four. */
 enum hs_dtype {
     HS_DTYPE_F16,
     HS_DTYPE_F32,
+    HS_DTYPE_I8,
+    HS_DTYPE_I32,
+    HS_DTYPE_BF16,
+    HS_DTYPE_F64,
+    HS_DTYPE_I16,
+    HS_DTYPE_I64,
+    HS_DTYPE_U8,
+    HS_DTYPE_BOOL,
 };
 
 struct hs_tensor {

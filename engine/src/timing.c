@@ -18,7 +18,8 @@ int hs_timing_create(struct hs_stream *s)
         return HS_ERR_UNSUPPORTED;
     }
     // An item more in each band: AOVs.
-    s->marks_max = MARKS_OTHER + s->bands.count * (s->bands.item_count + 1);
+    s->marks_max =
+        MARKS_OTHER + hs_bands_most(&s->bands_params, &s->bands) * (s->bands.item_count + 1);
     s->marks = calloc((size_t)HS_TIMING_SLOTS * s->marks_max, sizeof(*s->marks));
     s->values = calloc((size_t)s->marks_max + 1, sizeof(*s->values));
     if (!s->marks || !s->values) {

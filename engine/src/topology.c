@@ -103,6 +103,16 @@ static int check_word(const struct table *t, const struct hs_layer *layer, const
                        expected ? expected : "null");
 }
 
+/** The name of what 1 is worth in a result; null in the head, whose results are floats. */
+static int check_scale(const struct table *t, const struct hs_layer *layer, const json_t *row)
+{
+    const bool head = !strcmp(layer->name, "head");
+    const json_t *scale = json_object_get(row, "scale");
+    if (head ? json_is_null(scale) : json_is_string(scale))
+        return 0;
+    return table_error("layer %s: scale is not %s", layer->name, head ? "null" : "a text");
+}
+
 static int check_row(const struct table *t, const struct hs_layer *layer, const json_t *row)
 {
     const struct {
@@ -122,7 +132,7 @@ static int check_row(const struct table *t, const struct hs_layer *layer, const 
     const json_t *relu = json_object_get(row, "relu");
     if (!json_is_boolean(relu) || json_is_true(relu) != layer->relu)
         return table_error("layer %s: relu is not %s", layer->name, layer->relu ? "true" : "false");
-    return 0;
+    return t->weights->architecture == HS_ARCHITECTURE_INT8 ? check_scale(t, layer, row) : 0;
 }
 
 static const char *row_name(const struct table *t)

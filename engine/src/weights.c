@@ -18,6 +18,10 @@
 /** `best` has a tenth of this. */
 #define FILE_MAX (64 << 20)
 #define ALIGNMENT 16
+/** Of features, before they are rounded. */
+#define MULTIPLIER_MAX 65504
+/** Of activations and weights of integers. */
+#define LIMIT 127
 
 struct reader {
     const struct hs_log *log;
@@ -32,9 +36,14 @@ static int no_memory(const struct hs_log *log, const char *label)
     return hs_file_error(log, label, HS_ERR_NOMEM, "out of memory for a model file");
 }
 
+static const char *text_of(const struct reader *r, const char *key)
+{
+    return json_string_value(json_object_get(r->tensors.metadata, key));
+}
+
 static int check_text(const struct reader *r, const char *key, const char *expected, int code)
 {
-    const char *text = json_string_value(json_object_get(r->tensors.metadata, key));
+    const char *text = text_of(r, key);
     if (!text)
         return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
                              "__metadata__ has no \"%s\", expected \"%s\"", key, expected);
@@ -42,44 +51,6 @@ static int check_text(const struct reader *r, const char *key, const char *expec
         return hs_file_error(r->log, r->label, code, "%s is \"%.64s\", expected \"%s\"", key, text,
                              expected);
     return 0;
-}
-
-static const struct {
-    const char *name;
-    uint32_t features, outputs, head;
-} architectures[HS_ARCHITECTURE_COUNT] = {
-    [HS_ARCHITECTURE_UNET] = {"taau-unet", 64, 112, 27},
-    [HS_ARCHITECTURE_RAY] = {"taau-ray", 80, 128, 29},
-};
-
-/** A number, which metadata hold as text. */
-static int check_count(const struct reader *r, const char *key, uint32_t expected)
-{
-    char text[16];
-    snprintf(text, sizeof(text), "%" PRIu32, expected);
-    return check_text(r, key, text, HS_ERR_FORMAT);
-}
-
-static int check_architecture(const struct reader *r)
-{
-    const char *text = json_string_value(json_object_get(r->tensors.metadata, "architecture"));
-    struct hs_weights *w = r->weights;
-    for (int i = 0; text && i < HS_ARCHITECTURE_COUNT; i++) {
-        if (strcmp(text, architectures[i].name))
-            continue;
-        w->architecture = (enum hs_architecture)i;
-        w->features = architectures[i].features;
-        w->outputs = architectures[i].outputs;
-        w->head = architectures[i].head;
-        return 0;
-    }
-    if (!text)
-        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
-                             "__metadata__ has no \"architecture\", expected \"%s\" or \"%s\"",
-                             architectures[0].name, architectures[1].name);
-    return hs_file_error(r->log, r->label, HS_ERR_UNSUPPORTED,
-                         "architecture is \"%.64s\", expected \"%s\" or \"%s\"", text,
-                         architectures[0].name, architectures[1].name);
 }
 
 /** A network must not pass for what has none. */
@@ -96,7 +67,7 @@ static bool is_taken(const char *preset)
 
 static int check_preset(const struct reader *r)
 {
-    const char *preset = json_string_value(json_object_get(r->tensors.metadata, "preset"));
+    const char *preset = text_of(r, "preset");
     const size_t length = preset ? strlen(preset) : 0;
     if (length < 1 || length >= sizeof(r->weights->preset) ||
         strspn(preset, PRESET_LETTERS) != length)
@@ -110,19 +81,84 @@ static int check_preset(const struct reader *r)
     return 0;
 }
 
+static const struct {
+    const char *name;
+    uint32_t features, outputs, head;
+} architectures[HS_ARCHITECTURE_COUNT] = {
+    [HS_ARCHITECTURE_UNET] = {"taau-unet", 64, 112, 27},
+    [HS_ARCHITECTURE_RAY] = {"taau-ray", 80, 128, 29},
+    [HS_ARCHITECTURE_INT8] = {"taau-int8", HS_WEIGHTS_FEATURES, 48, 11},
+};
+
+/** A number, which metadata hold as text. */
+static int check_count(const struct reader *r, const char *key, uint32_t expected)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%" PRIu32, expected);
+    return check_text(r, key, text, HS_ERR_FORMAT);
+}
+
+static int read_architecture(const struct reader *r)
+{
+    const char *text = text_of(r, "architecture");
+    struct hs_weights *w = r->weights;
+    for (int i = 0; text && i < HS_ARCHITECTURE_COUNT; i++) {
+        if (strcmp(text, architectures[i].name))
+            continue;
+        w->architecture = (enum hs_architecture)i;
+        w->features = architectures[i].features;
+        w->outputs = architectures[i].outputs;
+        w->head = architectures[i].head;
+        return 0;
+    }
+    if (!text)
+        return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                             "__metadata__ has no \"architecture\", expected \"taau-unet\", "
+                             "\"taau-ray\" or \"taau-int8\"");
+    return hs_file_error(r->log, r->label, HS_ERR_UNSUPPORTED,
+                         "architecture is \"%.64s\", expected \"taau-unet\", \"taau-ray\" or "
+                         "\"taau-int8\"",
+                         text);
+}
+
+/** As 32-bit floats; bounds keep what becomes of any feature within integers. */
+static int read_multipliers(const struct reader *r)
+{
+    const char *text = text_of(r, "feature_multipliers");
+    json_t *list = text ? json_loads(text, 0, NULL) : NULL;
+    const size_t count = json_array_size(list);
+    size_t good = 0;
+    for (; good < count && good < HS_WEIGHTS_FEATURES; good++) {
+        const json_t *number = json_array_get(list, good);
+        const double value = json_number_value(number);
+        if (!json_is_number(number) || !(value > 0 && value <= MULTIPLIER_MAX))
+            break;
+        r->weights->feature_multipliers[good] = (float)value;
+    }
+    json_decref(list);
+    if (count == HS_WEIGHTS_FEATURES && good == count)
+        return 0;
+    return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                         "feature_multipliers are not %d numbers above 0 up to %d",
+                         HS_WEIGHTS_FEATURES, MULTIPLIER_MAX);
+}
+
 static int check_metadata(const struct reader *r)
 {
     int err = check_text(r, "format", "hindsight-model", HS_ERR_FORMAT);
     if (!err)
         err = check_text(r, "format_version", HS_WEIGHTS_FORMAT_VERSION, HS_ERR_VERSION);
     if (!err)
-        err = check_architecture(r);
-    if (!err)
-        err = check_count(r, "features", r->weights->features);
+        err = read_architecture(r);
+    if (err)
+        return err;
+    err = check_count(r, "features", r->weights->features);
     if (!err)
         err = check_count(r, "outputs", r->weights->outputs);
     if (!err)
         err = check_count(r, "head", r->weights->head);
+    if (!err && r->weights->architecture == HS_ARCHITECTURE_INT8)
+        err = read_multipliers(r);
     return err ? err : check_preset(r);
 }
 
@@ -136,6 +172,8 @@ static int check_finite(const struct reader *r, const struct hs_tensor *t, const
     const uint16_t *halfs = values;
     const float *floats = values;
     const bool half = t->dtype == HS_DTYPE_F16;
+    if (!half && t->dtype != HS_DTYPE_F32)
+        return 0;
     const size_t count = (size_t)(t->end - t->begin) / (half ? 2 : 4);
     for (size_t i = 0; i < count; i++) {
         if (half ? (halfs[i] & 0x7c00) == 0x7c00 : !isfinite(floats[i]))
@@ -149,7 +187,7 @@ static int check_finite(const struct reader *r, const struct hs_tensor *t, const
 static int take_tensor(struct reader *r, const char *layer, const char *part, enum hs_dtype dtype,
                        const uint32_t *shape, uint32_t rank, const void **values)
 {
-    char name[HS_WEIGHTS_NAME_MAX + 8], is[HS_TENSORS_SHAPE_MAX], should[HS_TENSORS_SHAPE_MAX];
+    char name[HS_WEIGHTS_NAME_MAX + 16], is[HS_TENSORS_SHAPE_MAX], should[HS_TENSORS_SHAPE_MAX];
     snprintf(name, sizeof(name), "%s.%s", layer, part);
     struct hs_tensor *t = hs_tensors_find(&r->tensors, name);
     if (!t)
@@ -171,19 +209,92 @@ static int take_tensor(struct reader *r, const char *layer, const char *part, en
     return check_finite(r, t, copy);
 }
 
+static int take_floats(struct reader *r, struct hs_layer *layer, const uint32_t *shape)
+{
+    const void *weights = NULL, *biases = NULL;
+    int err = take_tensor(r, layer->name, "weight", HS_DTYPE_F16, shape, 4, &weights);
+    if (!err)
+        err = take_tensor(r, layer->name, "bias", HS_DTYPE_F32, &layer->outputs, 1, &biases);
+    layer->weight = weights;
+    layer->bias = biases;
+    return err;
+}
+
+/** Whether sums of a channel stay within 32 bits, whatever the activations are. */
+static int check_sums(const struct reader *r, const struct hs_layer *l)
+{
+    const uint32_t taps = l->inputs * l->size * l->size;
+    for (uint32_t o = 0; o < l->outputs; o++) {
+        int64_t total = l->integers.bias[o];
+        total = total < 0 ? -total : total;
+        for (uint32_t i = 0; i < taps; i++) {
+            const int weight = l->integers.weight[(size_t)o * taps + i];
+            if (weight < -LIMIT)
+                return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                                     "tensor %s.weight: value %zu is %d, expected %d to %d",
+                                     l->name, (size_t)o * taps + i, weight, -LIMIT, LIMIT);
+            total += LIMIT * (weight < 0 ? -weight : weight);
+        }
+        if (total > HS_WEIGHTS_TOTAL_MAX)
+            return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                                 "layer %s: sums of output %" PRIu32 " reach %" PRId64
+                                 ", expected at most %d",
+                                 l->name, o, total, HS_WEIGHTS_TOTAL_MAX);
+    }
+    return 0;
+}
+
+static int take_bounded(struct reader *r, const struct hs_layer *l, const char *part, int32_t low,
+                        int32_t high, const int32_t **values)
+{
+    const void *taken = NULL;
+    const int err = take_tensor(r, l->name, part, HS_DTYPE_I32, &l->outputs, 1, &taken);
+    if (err)
+        return err;
+    *values = taken;
+    for (uint32_t o = 0; o < l->outputs; o++) {
+        if ((*values)[o] < low || (*values)[o] > high)
+            return hs_file_error(r->log, r->label, HS_ERR_FORMAT,
+                                 "tensor %s.%s: value %" PRIu32 " is %" PRId32 ", expected %" PRId32
+                                 " to %" PRId32,
+                                 l->name, part, o, (*values)[o], low, high);
+    }
+    return 0;
+}
+
+static int take_integers(struct reader *r, struct hs_layer *layer, const uint32_t *shape)
+{
+    struct hs_integers *n = &layer->integers;
+    const void *weights = NULL, *biases = NULL, *scale = NULL;
+    const bool head = layer == &r->weights->layers[r->weights->layer_count - 1];
+    int err = take_tensor(r, layer->name, "weight", HS_DTYPE_I8, shape, 4, &weights);
+    if (!err)
+        err = take_tensor(r, layer->name, "bias", HS_DTYPE_I32, &layer->outputs, 1, &biases);
+    n->weight = weights;
+    n->bias = biases;
+    if (!err)
+        err = check_sums(r, layer);
+    if (!err && head) {
+        err = take_tensor(r, layer->name, "scale", HS_DTYPE_F32, &layer->outputs, 1, &scale);
+        n->scale = scale;
+    } else if (!err) {
+        err = take_bounded(r, layer, "multiplier", 128, 255, &n->multiplier);
+        if (!err)
+            err = take_bounded(r, layer, "shift", 1, 26, &n->shift);
+    }
+    return err;
+}
+
 static int take_layers(struct reader *r)
 {
     for (uint32_t i = 0; i < r->weights->layer_count; i++) {
         struct hs_layer *layer = &r->weights->layers[i];
-        const uint32_t weight[] = {layer->outputs, layer->inputs, layer->size, layer->size};
-        const void *weights, *biases;
-        int err = take_tensor(r, layer->name, "weight", HS_DTYPE_F16, weight, 4, &weights);
-        if (!err)
-            err = take_tensor(r, layer->name, "bias", HS_DTYPE_F32, &layer->outputs, 1, &biases);
+        const uint32_t shape[] = {layer->outputs, layer->inputs, layer->size, layer->size};
+        const int err = r->weights->architecture == HS_ARCHITECTURE_INT8
+                            ? take_integers(r, layer, shape)
+                            : take_floats(r, layer, shape);
         if (err)
             return err;
-        layer->weight = weights;
-        layer->bias = biases;
     }
     for (uint32_t i = 0; i < r->tensors.count; i++) {
         if (!r->tensors.tensors[i].used)

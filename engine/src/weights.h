@@ -20,11 +20,16 @@
 /** enter, to1, to2, from2, from1, head, and two convolutions of each block. */
 #define HS_WEIGHTS_LAYERS_MAX (6 + 2 * HS_WEIGHTS_STACKS * HS_WEIGHTS_BLOCKS_MAX)
 #define HS_WEIGHTS_NAME_MAX 16
+/** Features of taau-int8. */
+#define HS_WEIGHTS_FEATURES 64
+/** 127 times the absolute weights of a channel, plus its absolute bias. */
+#define HS_WEIGHTS_TOTAL_MAX 8250000
 
 /** What is around the network; the layers are alike. */
 enum hs_architecture {
-    HS_ARCHITECTURE_UNET, ///< taau-unet
+    HS_ARCHITECTURE_UNET, ///< taau-unet: floats, tokens are 2x2 output pixels.
     HS_ARCHITECTURE_RAY,  ///< taau-ray: behind the passes that read guides.
+    HS_ARCHITECTURE_INT8, ///< taau-int8: integers, tokens are render pixels.
     HS_ARCHITECTURE_COUNT,
 };
 
@@ -42,6 +47,14 @@ enum hs_layer_add {
     HS_ADD_LEVEL1,
 };
 
+/** A layer of taau-int8, instead of half floats. All arrays are 16-byte aligned. */
+struct hs_integers {
+    const int8_t *weight;              ///< [outputs, inputs, rows, columns], -127..127.
+    const int32_t *bias;               ///< [outputs]
+    const int32_t *multiplier, *shift; ///< [outputs]; NULL: of the head.
+    const float *scale;                ///< [outputs], of the head only.
+};
+
 struct hs_layer {
     char name[HS_WEIGHTS_NAME_MAX];
     enum hs_layer_kind kind;
@@ -52,9 +65,11 @@ struct hs_layer {
     enum hs_layer_add add;
     const uint16_t *weight; ///< Half floats [outputs, inputs, rows, columns], 16-byte aligned.
     const float *bias;      ///< [outputs], 16-byte aligned.
+    struct hs_integers integers;
 };
 
-/** Immutable. All values are finite, all layers form exactly the topology of taau-unet. */
+/** Immutable. All values are finite and within their bounds, all layers form exactly the topology
+ * of the architecture. */
 struct hs_weights {
     char preset[HS_WEIGHTS_NAME_MAX];
     enum hs_architecture architecture;
@@ -65,7 +80,9 @@ struct hs_weights {
     uint32_t blocks[HS_WEIGHTS_STACKS];
     uint32_t layer_count;
     struct hs_layer layers[HS_WEIGHTS_LAYERS_MAX]; ///< In the order in which they run.
-    size_t size_bytes;                             ///< Of weights and biases.
+    /** taau-int8: what features are multiplied with before they are rounded. */
+    float feature_multipliers[HS_WEIGHTS_FEATURES];
+    size_t size_bytes; ///< Of weights and biases.
     uint32_t note_count;
     struct hs_model_note *notes; ///< All metadata but `layers`, in the file's order.
     void *data;                  ///< What the pointers above point into.
@@ -75,7 +92,7 @@ struct hs_weights {
  * Reads and checks a model file. A failure is logged once, with the file, the tensor or the key,
  * what was expected and what is there.
  * Errors: HS_ERR_IO; HS_ERR_FORMAT no model, or damaged; HS_ERR_VERSION another format version;
- * HS_ERR_UNSUPPORTED another architecture; HS_ERR_NOMEM.
+ * HS_ERR_UNSUPPORTED an architecture that is not run; HS_ERR_NOMEM.
  */
 int hs_weights_load(const struct hs_log *log, const char *path, struct hs_weights **weights);
 

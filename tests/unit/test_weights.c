@@ -102,20 +102,20 @@ static void layers_tell_what_they_do(struct test_rng *rng)
     unsigned char *bytes = fx_model_file_bytes(&file, &size);
     REQUIRE_EQ(parse(bytes, size, &weights), 0);
     static const struct hs_layer expected[] = {
-        {"enter", HS_LAYER_CONV, 1, 1, 64, 16, 0, true, HS_ADD_NONE, NULL, NULL},
-        {"to1", HS_LAYER_DOWN, 2, 2, 16, 16, 1, true, HS_ADD_NONE, NULL, NULL},
-        {"down1.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 1, true, HS_ADD_NONE, NULL, NULL},
-        {"down1.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 1, false, HS_ADD_BLOCK, NULL, NULL},
-        {"to2", HS_LAYER_DOWN, 2, 2, 16, 16, 2, true, HS_ADD_NONE, NULL, NULL},
-        {"bottom.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 2, true, HS_ADD_NONE, NULL, NULL},
-        {"bottom.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 2, false, HS_ADD_BLOCK, NULL, NULL},
-        {"from2.conv", HS_LAYER_UP, 1, 1, 16, 64, 2, true, HS_ADD_LEVEL1, NULL, NULL},
-        {"up1.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 1, true, HS_ADD_NONE, NULL, NULL},
-        {"up1.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 1, false, HS_ADD_BLOCK, NULL, NULL},
-        {"from1.conv", HS_LAYER_UP, 1, 1, 16, 64, 1, true, HS_ADD_LEVEL0, NULL, NULL},
-        {"up0.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 0, true, HS_ADD_NONE, NULL, NULL},
-        {"up0.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 0, false, HS_ADD_BLOCK, NULL, NULL},
-        {"head", HS_LAYER_CONV, 1, 1, 16, 112, 0, false, HS_ADD_NONE, NULL, NULL},
+        {"enter", HS_LAYER_CONV, 1, 1, 64, 16, 0, true, HS_ADD_NONE, NULL, NULL, {0}},
+        {"to1", HS_LAYER_DOWN, 2, 2, 16, 16, 1, true, HS_ADD_NONE, NULL, NULL, {0}},
+        {"down1.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 1, true, HS_ADD_NONE, NULL, NULL, {0}},
+        {"down1.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 1, false, HS_ADD_BLOCK, NULL, NULL, {0}},
+        {"to2", HS_LAYER_DOWN, 2, 2, 16, 16, 2, true, HS_ADD_NONE, NULL, NULL, {0}},
+        {"bottom.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 2, true, HS_ADD_NONE, NULL, NULL, {0}},
+        {"bottom.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 2, false, HS_ADD_BLOCK, NULL, NULL, {0}},
+        {"from2.conv", HS_LAYER_UP, 1, 1, 16, 64, 2, true, HS_ADD_LEVEL1, NULL, NULL, {0}},
+        {"up1.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 1, true, HS_ADD_NONE, NULL, NULL, {0}},
+        {"up1.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 1, false, HS_ADD_BLOCK, NULL, NULL, {0}},
+        {"from1.conv", HS_LAYER_UP, 1, 1, 16, 64, 1, true, HS_ADD_LEVEL0, NULL, NULL, {0}},
+        {"up0.0.a", HS_LAYER_CONV, 3, 1, 16, 16, 0, true, HS_ADD_NONE, NULL, NULL, {0}},
+        {"up0.0.b", HS_LAYER_CONV, 3, 1, 16, 16, 0, false, HS_ADD_BLOCK, NULL, NULL, {0}},
+        {"head", HS_LAYER_CONV, 1, 1, 16, 112, 0, false, HS_ADD_NONE, NULL, NULL, {0}},
     };
     REQUIRE_EQ(weights->layer_count, sizeof(expected) / sizeof(expected[0]));
     for (uint32_t i = 0; i < weights->layer_count; i++) {
@@ -145,6 +145,7 @@ static void edit(struct fx_model_file *file, const char *from, const char *to)
     file->header = changed;
 }
 
+#define MULTIPLIERS "feature_multipliers are not 64 numbers above 0 up to 65504"
 #define K(key, value) "\\\"" key "\\\":" value
 #define T(text) "\\\"" text "\\\""
 #define ENTER "\"enter.weight\":{\"dtype\":\"F16\",\"shape\":[16,64,1,1],\"data_offsets\":[0,2048]}"
@@ -259,30 +260,73 @@ static void wrong_header(struct test_rng *rng)
 static void wrong_architecture(struct test_rng *rng)
 {
     static const struct {
-        bool ray;
+        const struct fx_model_config *config;
         const char *from, *to;
         int code;
         const char *words;
     } cases[] = {
-        {false, "taau-unet", "taau-ray", HS_ERR_FORMAT, "features is \"64\", expected \"80\""},
-        {true, "taau-ray", "taau-unet", HS_ERR_FORMAT, "features is \"80\", expected \"64\""},
-        {true, "taau-ray", "taau-rays", HS_ERR_UNSUPPORTED,
-         "expected \"taau-unet\" or \"taau-ray\""},
-        {true, "\"architecture\"", "\"architectural\"", HS_ERR_FORMAT, "no \"architecture\""},
-        {true, "\"taau-ray\"", "7", HS_ERR_FORMAT, "is not a text"},
-        {true, "\"outputs\":\"128\"", "\"outputs\":\"112\"", HS_ERR_FORMAT, "expected \"128\""},
-        {true, "\"head\":\"29\"", "\"head\":\"27\"", HS_ERR_FORMAT, "expected \"29\""},
-        {true, K("inputs", "80"), K("inputs", "64"), HS_ERR_FORMAT,
+        {&fx_model_tiny, "taau-unet", "taau-ray", HS_ERR_FORMAT,
+         "features is \"64\", expected \"80\""},
+        {&fx_model_ray, "taau-ray", "taau-unet", HS_ERR_FORMAT,
+         "features is \"80\", expected \"64\""},
+        {&fx_model_ray, "taau-ray", "taau-rays", HS_ERR_UNSUPPORTED,
+         "expected \"taau-unet\", \"taau-ray\" or \"taau-int8\""},
+        {&fx_model_ray, "\"architecture\"", "\"architectural\"", HS_ERR_FORMAT,
+         "no \"architecture\""},
+        {&fx_model_ray, "\"taau-ray\"", "7", HS_ERR_FORMAT, "is not a text"},
+        {&fx_model_ray, "\"outputs\":\"128\"", "\"outputs\":\"112\"", HS_ERR_FORMAT,
+         "expected \"128\""},
+        {&fx_model_ray, "\"head\":\"29\"", "\"head\":\"27\"", HS_ERR_FORMAT, "expected \"29\""},
+        {&fx_model_ray, K("inputs", "80"), K("inputs", "64"), HS_ERR_FORMAT,
          "layer enter: inputs is 64, expected 80"},
-        {true, K("outputs", "128"), K("outputs", "112"), HS_ERR_FORMAT,
+        {&fx_model_ray, K("outputs", "128"), K("outputs", "112"), HS_ERR_FORMAT,
          "layer head: outputs is 112, expected 128"},
-        {true, "[16,80,1,1]", "[16,64,1,1]", HS_ERR_FORMAT, "its shape and dtype need 2048"},
-        {true, "[128,16,1,1]", "[16,128,1,1]", HS_ERR_FORMAT,
+        {&fx_model_ray, "[16,80,1,1]", "[16,64,1,1]", HS_ERR_FORMAT,
+         "its shape and dtype need 2048"},
+        {&fx_model_ray, "[128,16,1,1]", "[16,128,1,1]", HS_ERR_FORMAT,
          "shape is [16, 128, 1, 1], expected [128, 16, 1, 1]"},
+        // What is not run is told before anything about its tensors.
+        {&fx_model_integers, "taau-int8", "taau-int4", HS_ERR_UNSUPPORTED,
+         "architecture is \"taau-int4\""},
+        {&fx_model_integers, "taau-int8", "taau-unet", HS_ERR_FORMAT,
+         "outputs is \"48\", expected \"112\""},
+        {&fx_model_integers, "\"outputs\":\"48\"", "\"outputs\":\"112\"", HS_ERR_FORMAT,
+         "expected \"48\""},
+        {&fx_model_integers, "\"head\":\"11\"", "\"head\":\"27\"", HS_ERR_FORMAT,
+         "expected \"11\""},
+        {&fx_model_integers, "feature_multipliers", "features_multiplied", HS_ERR_FORMAT,
+         MULTIPLIERS},
+        {&fx_model_integers, "[254,", "[", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, "[254,", "[254,254,", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, "[254,", "[0,", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, "[254,", "[-254,", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, "[254,", "[1e30,", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, "[254,", "[null,", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, "[254,", "[", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, "[254,", "{", HS_ERR_FORMAT, MULTIPLIERS},
+        {&fx_model_integers, K("scale", T("level")), K("scale", "null"), HS_ERR_FORMAT,
+         "layer enter: scale is not a text"},
+        {&fx_model_integers, K("scale", "null"), K("scale", T("level")), HS_ERR_FORMAT,
+         "layer head: scale is not null"},
+        {&fx_model_integers,
+         "\\\"kind\\\":\\\"conv\\\",\\\"size\\\":1,\\\"stride\\\":1,\\\"inputs\\\":16,"
+         "\\\"outputs\\\":48",
+         "\\\"kind\\\":\\\"conv\\\",\\\"size\\\":1,\\\"stride\\\":1,\\\"inputs\\\":16,"
+         "\\\"outputs\\\":112",
+         HS_ERR_FORMAT, "layer head: outputs is 112, expected 48"},
+        {&fx_model_integers, "\"I8\"", "\"U8\"", HS_ERR_FORMAT,
+         "tensor enter.weight: dtype is U8, expected I8"},
+        {&fx_model_integers, "\"I32\"", "\"F32\"", HS_ERR_FORMAT,
+         "tensor enter.bias: dtype is F32, expected I32"},
+        {&fx_model_integers, "\"enter.multiplier\"", "\"enter.multipliers\"", HS_ERR_FORMAT,
+         "tensor enter.multiplier is missing"},
+        {&fx_model_integers, "\"enter.shift\"", "\"enter.shifts\"", HS_ERR_FORMAT,
+         "tensor enter.shift is missing"},
+        {&fx_model_integers, "\"head.scale\"", "\"head.multiplier\"", HS_ERR_FORMAT,
+         "tensor head.scale is missing"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fx_model_file file =
-            fx_model_file_make(rng, cases[i].ray ? &fx_model_ray : &fx_model_tiny);
+        struct fx_model_file file = fx_model_file_make(rng, cases[i].config);
         size_t size;
         edit(&file, cases[i].from, cases[i].to);
         unsigned char *bytes = fx_model_file_bytes(&file, &size);
@@ -290,6 +334,74 @@ static void wrong_architecture(struct test_rng *rng)
         free(bytes);
         fx_model_file_finish(&file);
     }
+}
+
+// Values of taau-int8 that would leave 32 bits, or are none that the arithmetic knows.
+static void wrong_integers(struct test_rng *rng)
+{
+    // enter has 16x64 weights, then biases, multipliers and shifts of 16.
+    static const struct {
+        size_t at, bytes;
+        int value;
+        const char *words;
+    } cases[] = {
+        {5, 1, -128, "tensor enter.weight: value 5 is -128, expected -127 to 127"},
+        {1024 + 4 * 2, 4, 8250000, "layer enter: sums of output 2 reach 8"},
+        {1024 + 4 * 2, 4, -8250000, "layer enter: sums of output 2 reach 8"},
+        {1024 + 4 * 2, 4, INT32_MIN, "layer enter: sums of output 2 reach 21"},
+        {1024 + 4 * 2, 4, INT32_MAX, "expected at most 8250000"},
+        {1088 + 4 * 7, 4, 127, "tensor enter.multiplier: value 7 is 127, expected 128 to 255"},
+        {1088 + 4 * 7, 4, 256, "value 7 is 256"},
+        {1088 + 4 * 7, 4, INT32_MIN, "value 7 is -2147483648"},
+        {1152 + 4 * 15, 4, 0, "tensor enter.shift: value 15 is 0, expected 1 to 26"},
+        {1152 + 4 * 15, 4, 27, "value 15 is 27"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fx_model_file file = fx_model_file_make(rng, &fx_model_integers);
+        size_t size;
+        const int8_t small = (int8_t)cases[i].value;
+        memcpy(file.data + cases[i].at,
+               cases[i].bytes == 1 ? (const void *)&small : &cases[i].value, cases[i].bytes);
+        unsigned char *bytes = fx_model_file_bytes(&file, &size);
+        expect(bytes, size, HS_ERR_FORMAT, cases[i].words);
+        free(bytes);
+        fx_model_file_finish(&file);
+    }
+    struct fx_model_file file = fx_model_file_make(rng, &fx_model_integers);
+    const uint32_t infinite = 0x7f800000;
+    size_t size;
+    // The last tensor.
+    memcpy(file.data + file.data_size - 4, &infinite, 4);
+    unsigned char *bytes = fx_model_file_bytes(&file, &size);
+    expect(bytes, size, HS_ERR_FORMAT, "tensor head.scale: value 47 is not finite");
+    free(bytes);
+    fx_model_file_finish(&file);
+}
+
+// The greatest sums and scales that there may be are taken.
+static void greatest_integers(struct test_rng *rng)
+{
+    struct fx_model_file file = fx_model_file_make(rng, &fx_model_integers);
+    struct hs_weights *weights = NULL;
+    size_t size;
+    const int32_t bias = HS_WEIGHTS_TOTAL_MAX - 127 * 127 * 64, multiplier = 255, shift = 26;
+    memset(file.data, -127, 64);
+    memcpy(file.data + 1024, &bias, 4);
+    memcpy(file.data + 1088, &multiplier, 4);
+    memcpy(file.data + 1152, &shift, 4);
+    unsigned char *bytes = fx_model_file_bytes(&file, &size);
+    REQUIRE_EQ(parse(bytes, size, &weights), 0);
+    const struct hs_integers *enter = &weights->layers[0].integers;
+    const struct hs_integers *head = &weights->layers[weights->layer_count - 1].integers;
+    REQUIRE_EQ(weights->architecture, HS_ARCHITECTURE_INT8);
+    REQUIRE(enter->weight[0] == -127 && enter->bias[0] == bias);
+    REQUIRE(enter->multiplier[0] == 255 && enter->shift[0] == 26 && !enter->scale);
+    REQUIRE(head->scale && !head->multiplier && !head->shift);
+    for (int i = 0; i < HS_WEIGHTS_FEATURES; i++)
+        REQUIRE(weights->feature_multipliers[i] == fx_model_multiplier(i));
+    hs_weights_destroy(&weights);
+    free(bytes);
+    fx_model_file_finish(&file);
 }
 
 static void tensors_must_fill_the_data(struct test_rng *rng)
@@ -312,7 +424,7 @@ static void tensors_must_fill_the_data(struct test_rng *rng)
     fx_model_file_finish(&file);
 }
 
-static void cut_off_of(struct test_rng *rng, const struct fx_model_config *config)
+static void cut_off_of(struct test_rng *rng, const struct fx_model_config *config, int tensors)
 {
     struct fx_model_file file = fx_model_file_make(rng, config);
     size_t size;
@@ -334,15 +446,16 @@ static void cut_off_of(struct test_rng *rng, const struct fx_model_config *confi
         ends++;
         at++;
     }
-    REQUIRE_EQ(ends, 28);
+    REQUIRE_EQ(ends, tensors);
     free(bytes);
     fx_model_file_finish(&file);
 }
 
 static void cut_off(struct test_rng *rng)
 {
-    cut_off_of(rng, &fx_model_tiny);
-    cut_off_of(rng, &fx_model_ray);
+    cut_off_of(rng, &fx_model_tiny, 28);
+    cut_off_of(rng, &fx_model_ray, 28);
+    cut_off_of(rng, &fx_model_integers, 63);
 }
 
 static void header_sizes(struct test_rng *rng)
@@ -403,6 +516,7 @@ static void flipped_bits(struct test_rng *rng)
 {
     flipped_bits_of(rng, &fx_model_tiny);
     flipped_bits_of(rng, &fx_model_ray);
+    flipped_bits_of(rng, &fx_model_integers);
 }
 
 static void not_finite(struct test_rng *rng)
@@ -474,6 +588,8 @@ static const struct test_case cases[] = {
     {"layers tell what they do", layers_tell_what_they_do},
     {"wrong header", wrong_header},
     {"wrong architecture", wrong_architecture},
+    {"wrong integers", wrong_integers},
+    {"greatest integers", greatest_integers},
     {"tensors must fill the data", tensors_must_fill_the_data},
     {"cut off", cut_off},
     {"header sizes", header_sizes},
