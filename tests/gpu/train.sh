@@ -7,7 +7,7 @@
 # path-traced clips and measures sequences noisy-*.npz, all others the other ones; GPUs that have
 # nothing to train go on rendering path-traced clips meanwhile.
 #
-#   CONFIG          names of model.py, e.g. "quality        RENDER_MINUTES  of rendering ahead
+#   CONFIG          names of model.py, e.g. "quality        RENDER_MINUTES  of rendering ahead; 0: none
 #                   quality-window": at the same time on the same clips for the same minutes, each
 #                   on a GPU of its own if there are so many; ultra needs a ratio of 3
 #   TRAIN_MINUTES   of training, with its start             SEED            first seed of the clips
@@ -52,6 +52,7 @@ clips()
 {
     on=$1 folder=$2 seeds=$3 limit=$4 ratio=$5
     shift 5
+    [ "${limit%.*}" -gt 0 ] || return 0 # 0 would be no limit
     low=$(awk "BEGIN { print int($size / $ratio + 0.99) }")
     planes=colour,depth,motion
     [ $mode = path ] &&
@@ -163,19 +164,16 @@ build=$!
 ratios=${RATIOS:-2}
 count=$(echo "$ratios" | wc -w)
 renders=
-# Few clips that take seconds each: their ratios side by side.
+# Path-traced clips take seconds each: all at the same time.
 for ratio in $ratios; do
     render_validation "$ratio" &
     renders="$renders $!"
     # shellcheck disable=SC2086
     [ $mode = path ] || wait $renders
 done
-# shellcheck disable=SC2086
-wait $renders
 
 stage "training clips for $render min"
 gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
-renders=
 for n in $(seq "$device" $((device + (gpus > 1 ? gpus - 1 : 0)))); do
     render_ratios "$n" $((seed + 240000 * (n - device))) "$(awk "BEGIN { print $render * 60 }")" &
     renders="$renders $!"

@@ -53,7 +53,8 @@ def run_reference(library, clip, head):
     for name in ('view', 'proj'):
         if clip.get(name) is not None:
             planes[name] = np.ascontiguousarray(clip[name].numpy(), np.float64)
-    c = Clip(w, h, width, height, frames, *(planes[n].ctypes.data if n in planes else None for n in FIELDS[1]))
+    c = Clip(w, h, width, height, frames,
+             *(planes[n].ctypes.data if n in planes else None for n in FIELDS[1]))
     assert library.front_run(ctypes.byref(c)) == 0
     return {k: torch.from_numpy(v) for k, v in planes.items()}
 
