@@ -430,6 +430,7 @@ void hsio_frame_close(struct hsio_frame **frame)
 
     if (!f)
         return;
+    free(f->mended);
     for (int i = 0; i < f->source_count; i++) {
         hsio_exr_close(&f->sources[i].exr);
         free(f->sources[i].path);

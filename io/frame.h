@@ -40,6 +40,9 @@ struct hsio_frame {
     int source_count, main; ///< `main`: source of colour or the first plane.
     struct hsio_source sources[HSIO_PLANE_COUNT + 1];
     struct hsio_located planes[HSIO_PLANE_COUNT];
+    float *mended; ///< Motion in place of the stored one; NULL: as stored.
+    struct hsio_plane_stats mended_stats;
+    struct hsio_mended mended_facts;
 };
 
 #endif

@@ -49,6 +49,34 @@ static int check_request(const struct hsio_frame *f, const struct hsio_plane_req
     return 0;
 }
 
+static bool is_mended(const struct hsio_frame *f, enum hsio_plane plane)
+{
+    return plane == HSIO_PLANE_MOTION && f->mended;
+}
+
+/* Statistics stay those of the stored values. */
+static int read_mended(const struct hsio_frame *f, const struct hsio_plane_request *r)
+{
+    const struct hsio_plane_info *info = &f->info.planes[HSIO_PLANE_MOTION];
+    const enum hsio_format format = r->format ? r->format : info->format;
+
+    for (int y = 0; y < info->height; y++) {
+        const uint8_t *row = (const uint8_t *)(f->mended + 2 * (size_t)y * (size_t)info->width);
+        const struct hsio_lane lanes[4] = {
+            {.data = row, .stride_bytes = 2 * sizeof(float), .type = HSIO_TYPE_FLOAT},
+            {.data = row + sizeof(float),
+             .stride_bytes = 2 * sizeof(float),
+             .type = HSIO_TYPE_FLOAT}};
+
+        hsio_pixels_emit((uint8_t *)r->buffer +
+                             (size_t)y * (size_t)info->width * hsio_format_bytes(format),
+                         hsio_format_type(format), 2, info->width, lanes, NULL);
+    }
+    if (r->stats)
+        *r->stats = f->mended_stats;
+    return 0;
+}
+
 static int read_plain(const struct hsio_frame *f, const struct hsio_plane_request *r)
 {
     const struct hsio_plane_info *info = &f->info.planes[r->plane];
@@ -79,7 +107,7 @@ static int read_exr(const struct hsio_frame *f, int source, const struct hsio_pl
         const struct hsio_located *p = &f->planes[r->plane];
         struct hsio_exr_target *t = &targets[used];
 
-        if (p->source != source)
+        if (p->source != source || is_mended(f, r->plane))
             continue;
         used++;
         *t = (struct hsio_exr_target){
@@ -121,11 +149,13 @@ int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *r
             result = read_exr(frame, s, requests, count, targets);
     }
     for (int i = 0; i < count && !result; i++) {
-        if (frame->sources[frame->planes[requests[i].plane].source].kind != HSIO_SOURCE_EXR)
+        if (is_mended(frame, requests[i].plane))
+            result = read_mended(frame, &requests[i]);
+        else if (frame->sources[frame->planes[requests[i].plane].source].kind != HSIO_SOURCE_EXR)
             result = read_plain(frame, &requests[i]);
     }
     for (int i = 0; i < count && !result; i++) {
-        if (requests[i].stats)
+        if (requests[i].stats && !is_mended(frame, requests[i].plane))
             hsio_stats_end(requests[i].stats);
     }
     free(targets);

@@ -326,6 +326,33 @@ int hsio_frame_layer(struct hsio_frame *frame, const char *name, struct hsio_lay
 int hsio_frame_read_layers(struct hsio_frame *frame, const struct hsio_layer_request *requests,
                            int count);
 
+/** How a frame's motion was made whole. */
+struct hsio_mended {
+    bool turned;        ///< Vectors to the next frame were turned round.
+    bool camera;        ///< The frame has a camera, which moves pixels without vectors.
+    uint64_t unwritten; ///< Pixels without a vector; 0 where nobody looked, as there is a camera.
+    uint64_t filled;    ///< Of those, pixels that follow the camera that the others tell of.
+    double share;       ///< Of the vectors, those that agree on that camera; 0: not looked.
+    double doubt_px;    ///< Standard error of what is filled in.
+};
+
+/**
+ * Makes the motion of a frame whole, ahead of hsio_frame_read().
+ *
+ * Vectors to the next frame: the frame before has those that lead here; each is turned round where
+ * it ends, the nearest surface first. Where none ends, or at a reset, there is no vector.
+ * Pixels without a vector, in frames without a camera: one that turns, steps and zooms is fitted
+ * to the vectors there are, with depth if there is any; if most agree on it, and on what it means
+ * for those pixels, they follow it. Where most surfaces have no vector, none is fitted.
+ * Changed frames have motion in pixels to the previous frame, as their info's convention then says.
+ * Thread: one at a time per frame.
+ * Cost: reads motion and depth, of two frames for vectors to the next one.
+ * Errors: those of hsio_frame_open() and hsio_frame_read(): HS_ERR_IO, HS_ERR_FORMAT,
+ * HS_ERR_UNSUPPORTED, HS_ERR_NOMEM; the frame is as it was then.
+ * Since: 1.
+ */
+int hsio_frame_mend(struct hsio_frame *frame, struct hsio_mended *out);
+
 /* ------------------------------------------------------------------------------- output --- */
 
 enum hsio_curve {

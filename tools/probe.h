@@ -44,6 +44,7 @@ struct probe_clip {
     int features;                          ///< Channels that are compared, at most PROBE_FEATURES.
     char channels[HSIO_PLANE_COUNT][1040]; ///< Names in the file; "" without the plane.
     bool planes[HSIO_PLANE_COUNT];
+    struct hsio_mended mended; ///< Of the second frame, if guides were asked for.
 };
 
 /**

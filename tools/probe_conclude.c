@@ -251,7 +251,7 @@ static void note_motion(struct probe_report *r)
     if (r->guides.sky_unwritten)
         note(r, false,
              "the background (%.0f %%) has no vectors although the camera moves: it is moved by "
-             "the camera matrices if there are any",
+             "the camera matrices, else by the camera that the other vectors tell of",
              100 * r->guides.sky);
 }
 

@@ -370,6 +370,8 @@ int probe_clip_read(const struct hsio_sequence *seq, int first, int count, bool 
             if (!clip->count)
                 choose_window(clip, info);
             err = take_frame(clip, frame, r);
+            if (!err && guides && clip->count == 2)
+                err = hsio_frame_mend(frame, &clip->mended);
         }
         hsio_frame_close(&frame);
         if (!more)

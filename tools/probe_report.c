@@ -127,6 +127,32 @@ static void print_planes(const struct probe_report *r)
         printf("silhouettes     %.0f %% of edges have averaged vectors\n", 100 * g->silhouettes);
 }
 
+/** What becomes of pixels that nobody wrote a vector for. */
+static void print_unwritten(const struct probe_clip *c)
+{
+    const struct hsio_mended *m = &c->mended;
+    const double share =
+        100 * (double)m->unwritten / ((double)c->motion_width * (double)c->motion_height);
+
+    if (m->turned)
+        printf(
+            "unwritten       vectors of the frame before are turned round; %.0f %% of the pixels "
+            "get none\n",
+            share);
+    else if (m->camera && c->convention->motion.unwritten != HSIO_UNWRITTEN_NONE)
+        printf("unwritten       moved by the cameras of the frames\n");
+    else if (m->filled)
+        printf(
+            "unwritten       %.0f %% of the pixels follow the camera that the others tell of (%.0f "
+            "%% of these agree, +-%.2f px)\n",
+            share, 100 * m->share, m->doubt_px);
+    else if (m->unwritten)
+        printf(
+            "unwritten       %.0f %% of the pixels have no history: no camera is there, and none "
+            "follows from the others\n",
+            share);
+}
+
 void probe_print(const struct probe_report *r)
 {
     const struct probe_clip *c = &r->clip;
@@ -137,6 +163,7 @@ void probe_print(const struct probe_report *r)
     print_motion(r);
     print_jitter(&r->jitter);
     print_planes(r);
+    print_unwritten(c);
     for (int i = 0; i < r->note_count; i++)
         printf("%s %s\n", r->grave[i] ? "!" : "-", r->notes[i]);
     printf("verdict         %s\n", r->verdict);
@@ -266,6 +293,13 @@ static void json_planes(FILE *file, const struct probe_report *r)
     tool_json_number(file, g->sky);
     json_number(file, "still", g->sky_still);
     json_bool(file, "unwritten", g->sky_unwritten);
+    fprintf(file, "},\n \"unwritten\": {\"pixels\": ");
+    tool_json_number(file, (double)r->clip.mended.unwritten);
+    json_number(file, "filled", (double)r->clip.mended.filled);
+    json_bool(file, "camera", r->clip.mended.camera);
+    json_bool(file, "turned", r->clip.mended.turned);
+    json_number(file, "agree", r->clip.mended.share);
+    json_number(file, "doubt_px", r->clip.mended.doubt_px);
     fprintf(file, "}");
 }
 

@@ -332,7 +332,8 @@ static void describe(const struct upscale_request *request, const struct upscale
                   "no disocclusion test, no dilation of motion");
     if (hsio_sequence_convention(plan->seq)->motion.direction == HSIO_DIRECTION_NEXT &&
         setup->planes[HSIO_PLANE_MOTION].present)
-        tool_warn("the motion vectors lead to the next frame; turned round, they are a guess");
+        tool_info("the motion vectors lead to the next frame: each frame takes those of the one "
+                  "before it, turned round where they end");
 }
 
 static int run_plan(const struct upscale_request *request, struct upscale_plan *plan,

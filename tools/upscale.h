@@ -117,6 +117,7 @@ void upscale_output_clear(const struct upscale_request *request, const struct up
 struct upscale_input {
     struct hsio_frame *frame;
     struct hsio_plane_stats color, motion;
+    struct hsio_mended mended;
     float exposure;      ///< From an exposure plane; 0 without one.
     float grid[16 * 16]; ///< Mean luma of blocks, to see whether pictures differ.
 };
@@ -138,7 +139,7 @@ int upscale_aov_planes(const struct upscale_plan *plan, const struct tool_slot_m
 
 /** Looks for bad pixels and missing motion, frame after frame; warns once each. */
 struct upscale_watch {
-    bool warned_color, warned_motion, warned_zero, warned_limit;
+    bool warned_color, warned_motion, warned_zero, warned_limit, told_mended;
     bool has_grid;
     float grid[16 * 16];
     uint64_t bad_frames, bad_pixels;

@@ -176,7 +176,10 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
         if (!err)
             include_frame(&plan->setup, info);
         plan->without_jitter += !info->has_jitter;
-        plan->without_motion += !info->planes[HSIO_PLANE_MOTION].present;
+        // Of vectors to the next frame it takes those of the frame before.
+        plan->without_motion +=
+            !info->planes[HSIO_PLANE_MOTION].present &&
+            (index == 0 || info->convention->motion.direction == HSIO_DIRECTION_PREV);
         plan->without_depth += !info->planes[HSIO_PLANE_DEPTH].present;
     }
     scan->reset =

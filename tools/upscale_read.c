@@ -74,6 +74,9 @@ int upscale_read(const struct upscale_plan *plan, const struct upscale_item *ite
     err = hsio_frame_open(plan->seq, item->index, &input->frame);
     if (err < 0)
         goto error;
+    err = hsio_frame_mend(input->frame, &input->mended);
+    if (err < 0)
+        goto error;
     info = hsio_frame_info(input->frame);
     for (int i = 0; i < TOOL_USED_PLANES; i++) {
         enum hsio_plane p = tool_used_planes[i];
@@ -138,6 +141,25 @@ static void watch_motion(struct upscale_watch *watch, const struct upscale_input
     watch->warned_zero = true;
 }
 
+static void tell_mended(struct upscale_watch *watch, const struct hsio_mended *m,
+                        const struct hsio_frame_info *info)
+{
+    const struct hsio_plane_info *plane = &info->planes[HSIO_PLANE_MOTION];
+    const double bare = 100 * (double)m->unwritten / ((double)plane->width * plane->height);
+
+    if (watch->told_mended || !m->unwritten || m->turned || info->reset)
+        return;
+    if (m->filled)
+        tool_info("frame %lld: %.0f %% of the pixels have no vector, and there is no camera: they "
+                  "follow the one that the others tell of (%.0f %% of these agree)",
+                  (long long)info->number, bare, 100 * m->share);
+    else
+        tool_info("frame %lld: %.0f %% of the pixels have no vector, there is no camera, and the "
+                  "others tell of none: no history there",
+                  (long long)info->number, bare);
+    watch->told_mended = true;
+}
+
 void upscale_watch_frame(struct upscale_watch *watch, const struct upscale_input *input)
 {
     const struct hsio_frame_info *info = hsio_frame_info(input->frame);
@@ -165,6 +187,7 @@ void upscale_watch_frame(struct upscale_watch *watch, const struct upscale_input
                   info->convention->preset);
         watch->warned_limit = true;
     }
+    tell_mended(watch, &input->mended, info);
     watch_motion(watch, input, info);
     memcpy(watch->grid, input->grid, sizeof(watch->grid));
     watch->has_grid = true;

@@ -134,7 +134,8 @@ static void measured(struct test_rng *rng)
 static void limit(struct test_rng *rng)
 {
     const struct hsio_plane_stats inside = {.min = -0.499f, .max = 0.4f};
-    const struct hsio_plane_stats low = {.min = -0.5f, .max = 0.4f}, high = {.min = 0.1f, .max = 0.5f};
+    const struct hsio_plane_stats low = {.min = -0.5f, .max = 0.4f},
+                                  high = {.min = 0.1f, .max = 0.5f};
     struct hsio_convention c;
 
     (void)rng;

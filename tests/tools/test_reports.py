@@ -28,7 +28,7 @@ HELD_BY = {
     38: [("tools/test_probe.py", "test_zero_vectors"), ("tools/test_probe.py", "test_shutter")],
     "averaged vectors": [("tools/test_probe.py", "test_averaged_silhouettes")],
 }
-ROWS = [1, 2, 3, 4, 6, 7, 8, 10, 12, 14, 15, 17, 18, 20, 21, 22, 23, 25, 26, 28, 29, 32, 35, 38]
+ROWS = [1, 2, 3, 4, 6, 7, 8, 10, 11, 12, 14, 15, 17, 18, 20, 21, 22, 23, 25, 26, 28, 29, 32, 35, 38]
 
 
 def write(path, parts, tile=0, compression="zip", origin=(0, 0), display=None):
@@ -182,6 +182,31 @@ class Reports(common.Case):
             for name in ["ViewLayer.Combined." + c for c in "RGBA"]:
                 # Beyond the filter's reach from the object, which ends at pixel 31.5.
                 self.assertLess(abs(channel(got, name)[:, 2 * 36:]).max(), 1e-3, (model, name))
+
+    def test_11_sky_without_vectors(self):
+        """The background's vectors are 0 though the camera moves: cameras, or an estimated one."""
+        with open(os.path.join(common.SAMPLE, "frames.json"), encoding="utf-8") as file:
+            frames = json.load(file)
+        for frame in frames["frames"]:
+            for key in ("view", "proj"):
+                del frame[key]
+        with open(self.path("bare.json"), "w", encoding="utf-8") as file:
+            json.dump(frames, file)
+        bare = ["--frames-json", self.path("bare.json")]
+        off = {}
+        for name, extra in (("camera", []), ("found", bare),
+                            ("zero", [*bare, "--set", "motion.unwritten=none"])):
+            result = self.upscale(common.SAMPLE, name, "--start", 5, "--end", 12, *extra)
+            self.assertEqual("follow the one that the others tell of" in result.stderr,
+                             name == "found")
+            out = self.picture(name, 12, "bridge_")
+            small = common.read_image(os.path.join(common.SAMPLE, "bridge_0012.exr"))
+            sky = channel(small, "ViewLayer.Depth.Z") >= 1e10
+            wanted = common.read_image(os.path.join(common.REFERENCE, "bridge_0012.exr"))
+            sky = sky.repeat(2, 0).repeat(2, 1)
+            off[name] = abs(common.tone(rgb(out)) - common.tone(rgb(wanted, "")))[sky].mean()
+        self.assertLess(off["found"], 1.1 * off["camera"])
+        self.assertLess(1.5 * off["found"], off["zero"])
 
     def test_14_meaning_of_four_channels_and_none(self):
         text = common.run("probe", self.moving(size=(96, 64))).stdout
