@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** How the camera moved, from motion vectors and depth: a turn, a step and a zoom that most obey. */
+/** How the camera moved, from vectors and depth: a turn, a step and a zoom that most obey. */
 #include "camera_fit.h"
 
 #include <math.h>

@@ -133,7 +133,7 @@ static int read_field(struct hsio_frame *f, struct hsio_plane_stats *stats, stru
     return 0;
 }
 
-/* ------------------------------------------------------------------------- to the next frame --- */
+/* ------------------------------------------------------------------------ to the next frame --- */
 
 /* What lands on a pixel: the nearest, and of equals the one that lands closest. */
 struct landing {
@@ -201,7 +201,7 @@ end:
     return result;
 }
 
-/* --------------------------------------------------------------------------- without vectors --- */
+/* -------------------------------------------------------------------------- without vectors --- */
 
 static void place(const struct field *field, size_t i, double out[2])
 {
@@ -340,7 +340,7 @@ static void keep(struct hsio_frame *f, struct field *field, bool turned)
     field->motion = NULL;
 }
 
-/* Of a frame whose vectors lead to the next one: those of the frame before, if it is one of these. */
+/* Vectors lead to the next frame: those of the frame before, unless history ends between. */
 static int mend_turned(struct hsio_frame *f, struct field *field)
 {
     const int index = (int)(f->slot - f->seq->slots);
