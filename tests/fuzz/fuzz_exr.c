@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// One EXR file: headers, attributes, cameras, planes of every kind, layers.
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *path = fuzz_path(0, "frame_0001.exr");
+
+    fuzz_store(path, data, size);
+    fuzz_consume(path, "auto");
+    return 0;
+}
