@@ -419,6 +419,7 @@ int hsio_frame_open(const struct hsio_sequence *seq, int index, struct hsio_fram
     f->info.reset = f->slot->reset;
     f->info.resized = seq->width && (f->info.width != seq->width || f->info.height != seq->height);
     f->info.convention = &f->convention;
+    f->info.stored_motion = f->convention.motion;
     take_camera(f);
     *out = f;
     return 0;

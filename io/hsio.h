@@ -175,6 +175,8 @@ struct hsio_frame_info {
     struct hsio_plane_info planes[HSIO_PLANE_COUNT];
     /** The sequence's convention with this frame's overrides. */
     const struct hsio_convention *convention;
+    /** What the file's vectors mean; hsio_frame_mend() changes those that are handed out. */
+    struct hsio_motion_convention stored_motion;
 };
 
 /** Cheap facts about a plane that was read. */

@@ -21,8 +21,6 @@ enum {
     OPT_KEYS,
 };
 
-#define MAX_SETTINGS 32
-
 static const struct tool_option options[] = {
     {"device", 0, NULL, "Lists the Vulkan devices and what each has of what is needed."},
     {"convention", 'c', "NAME", "auto or a preset. Default auto."},
@@ -35,9 +33,7 @@ static const struct tool_option options[] = {
 };
 
 struct inspect {
-    const char *convention, *layer;
-    const char *settings[MAX_SETTINGS];
-    int setting_count;
+    struct tool_convention convention;
     bool devices, frames, presets, keys;
 };
 
@@ -50,17 +46,12 @@ static int take(void *priv, int row, const char *value)
         ins->devices = true;
         break;
     case OPT_CONVENTION:
-        ins->convention = value;
+        ins->convention.preset = value;
         break;
     case OPT_SET:
-        if (ins->setting_count >= MAX_SETTINGS) {
-            tool_error("--set: too many");
-            return HS_ERR_INVALID;
-        }
-        ins->settings[ins->setting_count++] = value;
-        break;
+        return tool_convention_add(&ins->convention, value);
     case OPT_LAYER:
-        ins->layer = value;
+        ins->convention.layer = value;
         break;
     case OPT_FRAMES:
         ins->frames = true;
@@ -245,10 +236,8 @@ static int open_sequence(const struct inspect *ins, const char *location,
                          struct hsio_sequence **seq)
 {
     struct hsio_convention conv;
-    int err = hsio_convention_preset(&conv, ins->convention, tool_log());
+    const int err = tool_convention_make(&ins->convention, &conv);
 
-    if (!err)
-        err = tool_convention_apply(&conv, ins->layer, ins->settings, ins->setting_count);
     if (err < 0)
         return err;
     return hsio_sequence_open(location, &conv, &(struct hsio_options){.missing = HSIO_MISSING_SKIP},
@@ -294,7 +283,7 @@ static void print_presets(void)
 
 int tool_inspect(int argc, char **argv)
 {
-    struct inspect ins = {.convention = "auto"};
+    struct inspect ins = {0};
     struct tool_usage usage = {
         .command = "inspect",
         .form = "[FILE|SEQUENCE] [options]",

@@ -276,12 +276,23 @@ int tool_parse_plane(const char *text, struct hsio_options *sequence)
     return 0;
 }
 
-int tool_convention_apply(struct hsio_convention *conv, const char *layer,
-                          const char *const *settings, int count)
+int tool_convention_add(struct tool_convention *request, const char *setting)
 {
-    int err = layer ? hsio_convention_set(conv, "layer", layer, tool_log()) : 0;
+    if (request->setting_count >= TOOL_MAX_SETTINGS) {
+        tool_error("--set: more than %d", TOOL_MAX_SETTINGS);
+        return HS_ERR_INVALID;
+    }
+    request->settings[request->setting_count++] = setting;
+    return 0;
+}
 
-    for (int i = 0; !err && i < count; i++)
-        err = hsio_convention_set_text(conv, settings[i], tool_log());
+int tool_convention_make(const struct tool_convention *request, struct hsio_convention *conv)
+{
+    int err = hsio_convention_preset(conv, request->preset, tool_log());
+
+    if (!err && request->layer)
+        err = hsio_convention_set(conv, "layer", request->layer, tool_log());
+    for (int i = 0; !err && i < request->setting_count; i++)
+        err = hsio_convention_set_text(conv, request->settings[i], tool_log());
     return err;
 }

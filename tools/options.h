@@ -50,14 +50,24 @@ int tool_parse_name(const char *option, const char *text, const char *const *nam
 struct hsio_convention;
 struct hsio_options;
 
+#define TOOL_MAX_SETTINGS 64
+
+/** --convention, --layer and --set. */
+struct tool_convention {
+    const char *preset, *layer;              ///< NULL: not given.
+    const char *settings[TOOL_MAX_SETTINGS]; ///< key=value
+    int setting_count;
+};
+
 /** --plane NAME=PATTERN: files of one plane. Errors: as above. */
 int tool_parse_plane(const char *text, struct hsio_options *sequence);
+/** --set KEY=VALUE. Errors: as above. */
+int tool_convention_add(struct tool_convention *request, const char *setting);
 /**
- * Changes a preset by --layer (NULL: not given) and then by each --set KEY=VALUE.
+ * The preset (NULL: auto), changed by the layer and then by each setting.
  * Errors: those of hsio_convention_set(), after a message.
  */
-int tool_convention_apply(struct hsio_convention *conv, const char *layer,
-                          const char *const *settings, int count);
+int tool_convention_make(const struct tool_convention *request, struct hsio_convention *conv);
 
 /** Numbers and ranges such as "5,20-24,-3". */
 struct tool_frame_list {

@@ -17,8 +17,6 @@
 #include "report.h"
 #include "tool.h"
 
-#define MAX_SETTINGS 32
-
 enum {
     OPT_OUTPUT,
     OPT_PIPE,
@@ -52,9 +50,8 @@ static const struct tool_option options[] = {
 };
 
 struct planes {
-    const char *input, *output, *convention, *layer;
-    const char *settings[MAX_SETTINGS];
-    int setting_count;
+    const char *input, *output;
+    struct tool_convention convention;
     struct hsio_options sequence;
     double rate;
     bool pipe, quiet;
@@ -74,17 +71,12 @@ static int take(void *priv, int row, const char *value)
     case OPT_RATE:
         return tool_parse_float("rate", value, 0.001, 1000, &p->rate);
     case OPT_CONVENTION:
-        p->convention = value;
+        p->convention.preset = value;
         return 0;
     case OPT_SET:
-        if (p->setting_count >= MAX_SETTINGS) {
-            tool_error("--set: too many");
-            return HS_ERR_INVALID;
-        }
-        p->settings[p->setting_count++] = value;
-        return 0;
+        return tool_convention_add(&p->convention, value);
     case OPT_LAYER:
-        p->layer = value;
+        p->convention.layer = value;
         return 0;
     case OPT_PLANE:
         return tool_parse_plane(value, &p->sequence);
@@ -395,7 +387,7 @@ done:
 
 int tool_planes(int argc, char **argv)
 {
-    struct planes planes = {.convention = "auto", .rate = 24};
+    struct planes planes = {.rate = 24};
     struct tool_usage usage = {
         .command = "planes",
         .form = "IN -o DIR [options]",
@@ -416,9 +408,7 @@ int tool_planes(int argc, char **argv)
         err = HS_ERR_INVALID;
     }
     if (!err)
-        err = hsio_convention_preset(&conv, planes.convention, tool_log());
-    if (!err)
-        err = tool_convention_apply(&conv, planes.layer, planes.settings, planes.setting_count);
+        err = tool_convention_make(&planes.convention, &conv);
     if (err)
         return err < 0 ? TOOL_EXIT_USAGE : TOOL_EXIT_DONE;
     tool_report_level(planes.quiet, false);

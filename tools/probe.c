@@ -9,8 +9,6 @@
 #include "report.h"
 #include "tool.h"
 
-#define MAX_SETTINGS 32
-
 enum {
     OPT_FRAMES,
     OPT_START,
@@ -39,9 +37,8 @@ static const struct tool_option options[] = {
 };
 
 struct probe {
-    const char *convention, *layer, *json;
-    const char *settings[MAX_SETTINGS];
-    int setting_count;
+    const char *json;
+    struct tool_convention convention;
     struct hsio_options sequence;
     int64_t frames, start;
     bool has_start, options_only;
@@ -58,17 +55,12 @@ static int take(void *priv, int row, const char *value)
         p->has_start = true;
         return tool_parse_int("start", value, INT32_MIN, INT32_MAX, &p->start);
     case OPT_CONVENTION:
-        p->convention = value;
+        p->convention.preset = value;
         return 0;
     case OPT_SET:
-        if (p->setting_count >= MAX_SETTINGS) {
-            tool_error("--set: too many");
-            return HS_ERR_INVALID;
-        }
-        p->settings[p->setting_count++] = value;
-        return 0;
+        return tool_convention_add(&p->convention, value);
     case OPT_LAYER:
-        p->layer = value;
+        p->convention.layer = value;
         return 0;
     case OPT_PLANE:
         return tool_parse_plane(value, &p->sequence);
@@ -85,15 +77,6 @@ static int take(void *priv, int row, const char *value)
         p->options_only = true;
         return 0;
     }
-}
-
-static int make_convention(const struct probe *p, struct hsio_convention *conv)
-{
-    int err = hsio_convention_preset(conv, p->convention, tool_log());
-
-    if (!err)
-        err = tool_convention_apply(conv, p->layer, p->settings, p->setting_count);
-    return err;
 }
 
 static int find_start(const struct probe *p, const struct hsio_sequence *seq, int *first)
@@ -156,8 +139,7 @@ static int run(const struct probe *p, const struct hsio_convention *conv, const 
 
 int tool_probe(int argc, char **argv)
 {
-    struct probe p = {
-        .convention = "auto", .frames = 8, .sequence = {.missing = HSIO_MISSING_SKIP}};
+    struct probe p = {.frames = 8, .sequence = {.missing = HSIO_MISSING_SKIP}};
     struct tool_usage usage = {
         .command = "probe",
         .form = "SEQUENCE [options]",
@@ -174,7 +156,7 @@ int tool_probe(int argc, char **argv)
     int err = tool_options_parse(&usage, argc, argv);
 
     if (!err)
-        err = make_convention(&p, &conv);
+        err = tool_convention_make(&p.convention, &conv);
     if (err)
         return err < 0 ? TOOL_EXIT_USAGE : TOOL_EXIT_DONE;
     return run(&p, &conv, usage.arguments[0]);

@@ -210,16 +210,6 @@ static int take_output(struct upscale_request *request, int row, const char *val
     }
 }
 
-static int take_setting(struct upscale_request *request, const char *value)
-{
-    if (request->setting_count >= TOOL_MAX_SETTINGS) {
-        tool_error("--set: too many");
-        return HS_ERR_INVALID;
-    }
-    request->settings[request->setting_count++] = value;
-    return 0;
-}
-
 static int take(void *priv, int row, const char *value)
 {
     static const char *const paths[] = {"auto", "plain", "matrix", NULL};
@@ -235,7 +225,7 @@ static int take(void *priv, int row, const char *value)
         request->device = value;
         return 0;
     case OPT_CONVENTION:
-        request->convention = value;
+        request->convention.preset = value;
         return 0;
     case OPT_AUTO:
         request->automatic = true;
@@ -244,9 +234,9 @@ static int take(void *priv, int row, const char *value)
         request->no_check = true;
         return 0;
     case OPT_SET:
-        return take_setting(request, value);
+        return tool_convention_add(&request->convention, value);
     case OPT_LAYER:
-        request->layer = value;
+        request->convention.layer = value;
         return 0;
     case OPT_PLANE:
         return tool_parse_plane(value, &request->sequence);
@@ -391,8 +381,7 @@ static int run(const struct upscale_request *request)
 
 int tool_upscale(int argc, char **argv)
 {
-    struct upscale_request request = {
-        .model = "auto", .convention = "auto", .sharpness = -1, .warm_up = -1};
+    struct upscale_request request = {.model = "auto", .sharpness = -1, .warm_up = -1};
     struct tool_usage usage = {
         .command = "upscale",
         .form = "IN -o OUT [options]",

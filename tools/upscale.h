@@ -7,7 +7,6 @@
 #include "options.h"
 
 #define TOOL_MAX_AUX 16
-#define TOOL_MAX_SETTINGS 64
 
 #define UPSCALE_EXACT_MAX (4 * HS_AOV_MAX)
 
@@ -27,9 +26,8 @@ struct upscale_aov_request {
 /** The command line. */
 struct upscale_request {
     const char *input, *output;
-    const char *model, *device, *convention, *layer;
-    const char *settings[TOOL_MAX_SETTINGS]; ///< key=value
-    int setting_count;
+    const char *model, *device;
+    struct tool_convention convention;
     double scale; ///< 0: not given.
     int size[2];  ///< 0: not given.
     struct hsio_options sequence;

@@ -19,14 +19,16 @@ struct scan {
 
 int upscale_convention_make(const struct upscale_request *request, struct hsio_convention *conv)
 {
-    int err = hsio_convention_preset(conv, request->convention, tool_log());
+    struct tool_convention wanted = {.preset = request->convention.preset,
+                                     .layer = request->convention.layer};
+    int err = 0;
 
-    if (!err && request->ldr)
-        err = hsio_convention_set(conv, "color.transfer", "display", tool_log());
-    if (!err)
-        err =
-            tool_convention_apply(conv, request->layer, request->settings, request->setting_count);
-    return err;
+    // Behind the preset, and ahead of what was set.
+    if (request->ldr)
+        err = tool_convention_add(&wanted, "color.transfer=display");
+    for (int i = 0; !err && i < request->convention.setting_count; i++)
+        err = tool_convention_add(&wanted, request->convention.settings[i]);
+    return err ? err : tool_convention_make(&wanted, conv);
 }
 
 /** A range that misses the whole sequence, or runs backwards, is told in the options' words. */

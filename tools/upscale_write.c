@@ -44,7 +44,7 @@ static int make_aux(const struct upscale_request *request, const struct upscale_
     const char *comma = strchr(motion->channels, ',');
     int count = 0;
 
-    if (motion->present && comma && info->convention->motion.unit == HSIO_UNIT_PX) {
+    if (motion->present && comma && info->stored_motion.unit == HSIO_UNIT_PX) {
         snprintf(names[0], sizeof(names[0]), "%.*s", (int)(comma - motion->channels),
                  motion->channels);
         snprintf(names[1], sizeof(names[1]), "%.*s", (int)strcspn(comma + 1, ","), comma + 1);
@@ -53,7 +53,7 @@ static int make_aux(const struct upscale_request *request, const struct upscale_
                 continue;
             aux[count++] = (struct hsio_passthrough){
                 .pattern = names[i],
-                .multiply = i == info->convention->motion.swap
+                .multiply = i == info->stored_motion.swap
                                 ? (float)plan->setup.out_width / (float)info->width
                                 : (float)plan->setup.out_height / (float)info->height,
             };

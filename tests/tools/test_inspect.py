@@ -43,7 +43,7 @@ class Inspect(common.Case):
         presets = self.succeed("inspect", "--presets").stdout
         self.assertIn("blender", presets)
         # Those that come from documentation alone say so.
-        self.assertEqual(presets.count("unverified"), 10)
+        self.assertEqual(presets.count("unverified"), 18)
         self.assertNotIn("probe", presets)
         self.assertIn("motion.scale_x", self.succeed("inspect", common.SAMPLE, "--keys").stdout)
         self.assertRegex(self.succeed("inspect", common.SAMPLE, "--keys", "--convention",

@@ -126,6 +126,16 @@ class Reports(common.Case):
         self.assertEqual(sorted(spec.channelnames), sorted(common.BLENDER))
         self.assertEqual(spec["BlenderMultiChannel"], "Blender V2.55.1")
 
+    def test_04_carried_vectors_are_as_stored(self):
+        """Those in pixels grow with the picture, parts of the picture do not, whatever is read."""
+        for extra, factor in (([], 2), (["--set", "motion.unit=uv"], 1),
+                              (["--set", "motion.direction=next"], 2),
+                              (["--set", "motion.direction=next", "--set", "motion.unit=uv"], 1)):
+            self.upscale(self.moving(), "out", "--aux", "all", "--quiet", "--overwrite",
+                         "--no-check", *extra)
+            got = channel(self.picture("out", 6), "ViewLayer.Vector.X")
+            np.testing.assert_allclose(got, -1.25 * factor)
+
     def spoiled(self, value):
         def spoil(number, pixels):
             if number == 3:
