@@ -295,7 +295,9 @@ static int describe(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
                     struct hsio_frame_info *info)
 {
     static const enum hsio_plane planes[HS_AVFILTER_INPUTS] = {
-        HSIO_PLANE_COLOR, HSIO_PLANE_DEPTH, HSIO_PLANE_MOTION, HSIO_PLANE_REACTIVE};
+        HSIO_PLANE_COLOR,    HSIO_PLANE_DEPTH,          HSIO_PLANE_MOTION,
+        HSIO_PLANE_REACTIVE, HSIO_PLANE_DIFFUSE_ALBEDO, HSIO_PLANE_SPECULAR_ALBEDO,
+        HSIO_PLANE_NORMAL,   HSIO_PLANE_ROUGHNESS,      HSIO_PLANE_HIT_DISTANCE};
     const AVFrame *colour = inputs[HS_AVFILTER_COLOUR];
     int err = hs_av_values_get(f, colour, info);
 
@@ -441,6 +443,7 @@ int hs_avfilter_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
         .auto_exposure = f->auto_exposure,
         .exposure = f->exposure,
         .sharpness = f->sharpness,
+        .firefly_clamp = f->firefly_clamp,
         // Time that runs backwards is a seek.
         .reset = f->reset || f->broken || f->skipped ||
                  (colour->pts != AV_NOPTS_VALUE && f->last_pts != AV_NOPTS_VALUE &&
@@ -448,6 +451,8 @@ int hs_avfilter_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILT
     };
     err = hs_av_error(hsframe_setup(&info, &frame_options, f->out.width, f->out.height, &f->log,
                                     &camera, &frame));
+    if (!err && f->info.guides)
+        err = hs_av_error(hsframe_check_guides(&info, &f->log));
     // A refused frame leaves history as it is.
     if (!err)
         err = follow_transfer(f, colour);

@@ -25,6 +25,16 @@ static const struct hs_av_format depth_formats[] = {
     {AV_PIX_FMT_GRAY16, VK_FORMAT_R16_UNORM, HS_AV_COPY, 2, 1, true, true},
     {.pixels = AV_PIX_FMT_NONE},
 };
+// Albedos and normals; a picture of 8 or 16 bits holds values from 0 to 1.
+static const struct hs_av_format vector_formats[] = {
+    {AV_PIX_FMT_RGBAF16, VK_FORMAT_R16G16B16A16_SFLOAT, HS_AV_COPY, 8, 4, true, true},
+    {AV_PIX_FMT_RGBAF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_COPY, 16, 4, true, true},
+    {AV_PIX_FMT_GBRPF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_PLANAR, 16, 3, false, true},
+    {AV_PIX_FMT_GBRAPF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_PLANAR, 16, 4, false, true},
+    {AV_PIX_FMT_RGBA64, VK_FORMAT_R16G16B16A16_UNORM, HS_AV_COPY, 8, 4, true, true},
+    {AV_PIX_FMT_RGBA, VK_FORMAT_R8G8B8A8_UNORM, HS_AV_COPY, 4, 4, true, true},
+    {.pixels = AV_PIX_FMT_NONE},
+};
 // There is no format of two float channels: x and y are the R and G of four.
 static const struct hs_av_format motion_formats[] = {
     {AV_PIX_FMT_RGBAF16, VK_FORMAT_R16G16B16A16_SFLOAT, HS_AV_COPY, 8, 4, true, true},
@@ -48,11 +58,17 @@ static const struct hs_av_format *table(int plane)
     case HS_AV_OUTPUT:
         return colour_formats;
     case HS_AVFILTER_DEPTH:
+    case HS_AVFILTER_HIT_DISTANCE:
         return depth_formats;
     case HS_AVFILTER_MOTION:
         return motion_formats;
     case HS_AVFILTER_REACTIVE:
+    case HS_AVFILTER_ROUGHNESS:
         return reactive_formats;
+    case HS_AVFILTER_DIFFUSE_ALBEDO:
+    case HS_AVFILTER_SPECULAR_ALBEDO:
+    case HS_AVFILTER_NORMAL:
+        return vector_formats;
     default:
         return NULL;
     }
@@ -102,8 +118,9 @@ const enum AVPixelFormat *hs_avfilter_formats(enum hs_avfilter_input input, bool
 
 const char *hs_avfilter_input_name(enum hs_avfilter_input input)
 {
-    static const char *const names[HS_AV_PLANES] = {"colour", "depth", "motion", "reactive",
-                                                    "output"};
+    static const char *const names[HS_AV_PLANES] = {
+        "colour",          "depth",  "motion",    "reactive",     "diffuse_albedo",
+        "specular_albedo", "normal", "roughness", "hit_distance", "output"};
 
     return (unsigned)input < HS_AV_PLANES ? names[input] : "unknown";
 }

@@ -125,7 +125,7 @@ struct hs_avfilter {
     int output_width, output_height;
     enum AVPixelFormat format;
     int auto_exposure, reset, missing_planes;
-    float exposure, sharpness;
+    float exposure, sharpness, firefly_clamp;
     // Exported.
     int64_t frame_count;
     int matrix;

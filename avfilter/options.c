@@ -24,7 +24,8 @@
     {name, help, 0, AV_OPT_TYPE_CONST, {.i64 = value}, 0, 0, flags, names}
 
 static const AVOption options[] = {
-    TEXT("model", model, "auto", "preset to run (taau, quality, best), model file, or auto"),
+    TEXT("model", model, "auto",
+         "preset to run (taau, quality, best, atrous, ray), model file, or auto"),
     INTEGER(INT, "path", path, HS_PATH_AUTO, HS_PATH_AUTO, HS_PATH_MATRIX, FIXED, "path",
             "arithmetic of the model"),
     VALUE("auto", HS_PATH_AUTO, FIXED, "path", "the fastest that the device can run"),
@@ -48,6 +49,8 @@ static const AVOption options[] = {
          "factor to normal brightness; 0: the frame's own, else measured"),
     REAL(FLOAT, "sharpness", sharpness, -1, -1, 1, LIVE,
          "sharpening, 0 (off) to 1; -1: the frame's own, else 0"),
+    REAL(FLOAT, "firefly_clamp", firefly_clamp, 0, 0, 65504, LIVE,
+         "greatest luminance of input pixels, after exposure; 0: none"),
     INTEGER(BOOL, "reset", reset, 0, 0, 1, LIVE, NULL,
             "make the next frame a cut; returns to false by itself"),
     INTEGER(INT, "missing_planes", missing_planes, 0, 0, 1, LIVE, "missing",

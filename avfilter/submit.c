@@ -404,15 +404,19 @@ int hs_av_submit(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_
                  AVFrame *out, struct hs_frame *frame)
 {
     struct hs_av_slot *slot = &f->slots[f->next];
-    struct hs_image *const images[HS_AV_PLANES] = {&frame->colour, &frame->depth, &frame->motion,
-                                                   &frame->reactive, &frame->output};
+    struct hs_image *const images[HS_AV_PLANES] = {
+        &frame->colour,         &frame->depth,           &frame->motion, &frame->reactive,
+        &frame->diffuse_albedo, &frame->specular_albedo, &frame->normal, &frame->roughness,
+        &frame->hit_distance,   &frame->output};
     struct plane planes[HS_AV_PLANES] = {0};
     int err = hs_av_slot_wait(f, slot);
 
     for (int p = 0; !err && p < HS_AV_PLANES; p++) {
         const AVFrame *of = p == HS_AV_OUTPUT ? out : inputs[p];
+        const bool guide = p >= HS_AVFILTER_DIFFUSE_ALBEDO && p <= HS_AVFILTER_HIT_DISTANCE;
 
-        if (of)
+        // What the model does not look at is not uploaded, either.
+        if (of && (f->info.guides || !guide))
             err = prepare(f, slot, p, of, planes, images[p]);
     }
     if (!err) {

@@ -170,6 +170,7 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
         .auto_exposure = self->settings.auto_exposure,
         .exposure = self->settings.exposure,
         .sharpness = self->settings.sharpness,
+        .firefly_clamp = self->settings.firefly_clamp,
         .reset = self->settings.reset || pairing->reset,
     };
     // Asked for from here on it is for the next frame.

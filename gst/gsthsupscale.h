@@ -24,7 +24,7 @@ struct gst_hs_upscale_settings {
     char *preset, *changes;
     struct gst_hs_look look;
     bool auto_exposure;
-    float exposure, sharpness;
+    float exposure, sharpness, firefly_clamp;
     bool reset; ///< The next frame is a cut.
     int missing;
     bool qos;

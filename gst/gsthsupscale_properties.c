@@ -18,6 +18,7 @@ enum {
     PROP_AUTO_EXPOSURE,
     PROP_EXPOSURE,
     PROP_SHARPNESS,
+    PROP_FIREFLY_CLAMP,
     PROP_RESET,
     PROP_MISSING,
     PROP_QOS,
@@ -93,6 +94,7 @@ static const gsize fields[] = {
     [PROP_AUTO_EXPOSURE] = offsetof(struct gst_hs_upscale_settings, auto_exposure),
     [PROP_EXPOSURE] = offsetof(struct gst_hs_upscale_settings, exposure),
     [PROP_SHARPNESS] = offsetof(struct gst_hs_upscale_settings, sharpness),
+    [PROP_FIREFLY_CLAMP] = offsetof(struct gst_hs_upscale_settings, firefly_clamp),
     [PROP_RESET] = offsetof(struct gst_hs_upscale_settings, reset),
     [PROP_MISSING] = offsetof(struct gst_hs_upscale_settings, missing),
     [PROP_QOS] = offsetof(struct gst_hs_upscale_settings, qos),
@@ -130,11 +132,12 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
 
     class->set_property = set_property;
     class->get_property = get_property;
-    GST_HS_INSTALL(class, PROP_MODEL, string, "model", "Model",
-                   "Preset to run: taau (weight-free temporal accumulation), quality or best (with "
-                   "a network), atrous (for noisy path-traced frames with guides); a model file; "
-                   "or auto: quality where its file is found, else taau",
-                   "auto", fixed);
+    GST_HS_INSTALL(
+        class, PROP_MODEL, string, "model", "Model",
+        "Preset to run: taau (weight-free temporal accumulation), quality or best (with "
+        "a network), atrous or ray (for noisy path-traced frames with guides, ray "
+        "with a network); a model file; or auto: quality where its file is found, else taau",
+        "auto", fixed);
     GST_HS_INSTALL(class, PROP_PATH, enum, "path", "Path",
                    "Arithmetic of the model; one that the device lacks falls back with a log line",
                    path_type(), HS_PATH_AUTO, fixed);
@@ -175,6 +178,9 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
         0, 1e8f, 0, live);
     GST_HS_INSTALL(class, PROP_SHARPNESS, float, "sharpness", "Sharpness",
                    "Sharpening of the output, 0 (off) to 1. -1: the frame's own, else 0", -1, 1, -1,
+                   live);
+    GST_HS_INSTALL(class, PROP_FIREFLY_CLAMP, float, "firefly-clamp", "Firefly clamp",
+                   "Greatest luminance of input pixels, after exposure. 0: none", 0, 65504, 0,
                    live);
     GST_HS_INSTALL(class, PROP_RESET, boolean, "reset", "Reset",
                    "Makes the next frame a cut: history begins anew. Returns to false by itself",

@@ -40,7 +40,7 @@
 #include "video.h"
 
 /** Bits of the inputs that may be chosen. */
-#define PLANES (1 << HS_AVFILTER_DEPTH | 1 << HS_AVFILTER_MOTION | 1 << HS_AVFILTER_REACTIVE)
+#define PLANES ((1 << HS_AVFILTER_INPUTS) - 1 - (1 << HS_AVFILTER_COLOUR))
 
 typedef struct HindsightContext {
     const AVClass *class;
@@ -48,10 +48,10 @@ typedef struct HindsightContext {
     struct hs_avfilter *hs;
     FFFrameSync fs;
 
-    int planes;                     ///< bits of the optional inputs
-    int pads[HS_AVFILTER_INPUTS];   ///< index of each input's pad, -1: none
+    int planes;                   ///< bits of the optional inputs
+    int pads[HS_AVFILTER_INPUTS]; ///< index of each input's pad, -1: none
     int opened;
-    int64_t last_pts;               ///< of colour, in the time base of fs
+    int64_t last_pts; ///< of colour, in the time base of fs
 } HindsightContext;
 
 static av_cold int preinit(AVFilterContext *ctx)
@@ -68,8 +68,7 @@ static av_cold int init(AVFilterContext *ctx)
     int ret;
 
     if (s->planes & ~PLANES) {
-        av_log(ctx, AV_LOG_ERROR, "planes: 0x%x is none of depth, motion and reactive\n",
-               s->planes & ~PLANES);
+        av_log(ctx, AV_LOG_ERROR, "planes: 0x%x is none of the inputs\n", s->planes & ~PLANES);
         return AVERROR(EINVAL);
     }
     for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
@@ -113,8 +112,7 @@ static AVFilterFormats *make_formats(enum hs_avfilter_input input)
     return list;
 }
 
-static int query_formats(const AVFilterContext *ctx,
-                         AVFilterFormatsConfig **cfg_in,
+static int query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
     const HindsightContext *s = ctx->priv;
@@ -162,7 +160,7 @@ static int process_frame(FFFrameSync *fs)
     AVFilterContext *ctx = fs->parent;
     HindsightContext *s = ctx->priv;
     AVFilterLink *outlink = ctx->outputs[0];
-    const AVFrame *inputs[HS_AVFILTER_INPUTS] = { NULL };
+    const AVFrame *inputs[HS_AVFILTER_INPUTS] = {NULL};
     AVFrame *colour = NULL, *out;
     int64_t half;
     int ret;
@@ -185,7 +183,8 @@ static int process_frame(FFFrameSync *fs)
             return ret;
         /* half of a unit is lost when two time bases round differently */
         slack = FFMAX(av_rescale_q(1, ctx->inputs[0]->time_base, fs->time_base),
-                      av_rescale_q(1, ctx->inputs[s->pads[i]]->time_base, fs->time_base)) / 2;
+                      av_rescale_q(1, ctx->inputs[s->pads[i]]->time_base, fs->time_base)) /
+                2;
         /* framesync holds frames; one of another time is no plane of this frame */
         if (frame && FFABS(frame->pts - fs->pts) <= FFMAX(half, slack))
             inputs[i] = frame;
@@ -200,9 +199,8 @@ static int process_frame(FFFrameSync *fs)
         av_opt_set_int(s->hs, "reset", 1, 0);
         return ret;
     }
-    out->pts      = av_rescale_q(fs->pts, fs->time_base, outlink->time_base);
-    out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base,
-                                 outlink->time_base);
+    out->pts = av_rescale_q(fs->pts, fs->time_base, outlink->time_base);
+    out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base, outlink->time_base);
 
     return ff_filter_frame(outlink, out);
 }
@@ -215,14 +213,14 @@ static int config_sync(AVFilterContext *ctx)
     ff_framesync_uninit(&s->fs);
     if ((ret = ff_framesync_init(&s->fs, ctx, ctx->nb_inputs)) < 0)
         return ret;
-    s->last_pts    = AV_NOPTS_VALUE;
-    s->fs.opaque   = s;
+    s->last_pts = AV_NOPTS_VALUE;
+    s->fs.opaque = s;
     s->fs.on_event = process_frame;
     for (int i = 0; i < ctx->nb_inputs; i++) {
         s->fs.in[i].time_base = ctx->inputs[i]->time_base;
-        s->fs.in[i].sync      = i == 0;
-        s->fs.in[i].before    = i == 0 ? EXT_STOP : EXT_NULL;
-        s->fs.in[i].after     = i == 0 ? EXT_STOP : EXT_NULL;
+        s->fs.in[i].sync = i == 0;
+        s->fs.in[i].before = i == 0 ? EXT_STOP : EXT_NULL;
+        s->fs.in[i].after = i == 0 ? EXT_STOP : EXT_NULL;
     }
     if ((ret = ff_framesync_configure(&s->fs)) < 0)
         return ret;
@@ -235,14 +233,15 @@ static int config_sync(AVFilterContext *ctx)
 static int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
-    HindsightContext *s  = ctx->priv;
+    HindsightContext *s = ctx->priv;
     AVFilterLink *inlink = ctx->inputs[0];
     FilterLink *il = ff_filter_link(inlink);
     FilterLink *ol = ff_filter_link(outlink);
-    struct hs_avfilter_format in, out, request = {
-        .format    = outlink->format,
-        .sw_format = AV_PIX_FMT_NONE,
-    };
+    struct hs_avfilter_format in, out,
+        request = {
+            .format = outlink->format,
+            .sw_format = AV_PIX_FMT_NONE,
+        };
     AVBufferRef *device = ctx->hw_device_ctx;
     int ret;
 
@@ -255,24 +254,24 @@ static int config_output(AVFilterLink *outlink)
     if ((ret = config_sync(ctx)) < 0)
         return ret;
 
-    in = (struct hs_avfilter_format) {
-        .format              = inlink->format,
-        .width               = inlink->w,
-        .height              = inlink->h,
-        .hw_frames_ctx       = il->hw_frames_ctx,
-        .color_trc           = AVCOL_TRC_UNSPECIFIED,
+    in = (struct hs_avfilter_format){
+        .format = inlink->format,
+        .width = inlink->w,
+        .height = inlink->h,
+        .hw_frames_ctx = il->hw_frames_ctx,
+        .color_trc = AVCOL_TRC_UNSPECIFIED,
         .sample_aspect_ratio = inlink->sample_aspect_ratio,
-        .time_base           = s->fs.time_base,
-        .frame_rate          = il->frame_rate,
+        .time_base = s->fs.time_base,
+        .frame_rate = il->frame_rate,
     };
     if ((ret = hs_avfilter_configure(s->hs, &in, &request, &out)) < 0)
         return ret;
 
-    outlink->w                   = out.width;
-    outlink->h                   = out.height;
+    outlink->w = out.width;
+    outlink->h = out.height;
     outlink->sample_aspect_ratio = out.sample_aspect_ratio;
-    outlink->time_base           = s->fs.time_base;
-    ol->frame_rate               = il->frame_rate;
+    outlink->time_base = s->fs.time_base;
+    ol->frame_rate = il->frame_rate;
     av_buffer_unref(&ol->hw_frames_ctx);
     if (out.hw_frames_ctx && !(ol->hw_frames_ctx = av_buffer_ref(out.hw_frames_ctx)))
         return AVERROR(ENOMEM);
@@ -287,8 +286,8 @@ static int activate(AVFilterContext *ctx)
     return ff_framesync_activate(&s->fs);
 }
 
-static int process_command(AVFilterContext *ctx, const char *cmd, const char *arg,
-                           char *res, int res_len, int flags)
+static int process_command(AVFilterContext *ctx, const char *cmd, const char *arg, char *res,
+                           int res_len, int flags)
 {
     HindsightContext *s = ctx->priv;
 
@@ -316,55 +315,131 @@ static const AVClass *child_class_iterate(void **iter)
 #define OFFSET(x) offsetof(HindsightContext, x)
 #define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
 static const AVOption hindsight_vulkan_options[] = {
-    { "planes", "set the inputs besides colour", OFFSET(planes), AV_OPT_TYPE_FLAGS,
-      { .i64 = 1 << HS_AVFILTER_DEPTH | 1 << HS_AVFILTER_MOTION }, 0, INT_MAX, FLAGS, .unit = "planes" },
-    { "depth",    "depth",           0, AV_OPT_TYPE_CONST, { .i64 = 1 << HS_AVFILTER_DEPTH },    0, 0, FLAGS, .unit = "planes" },
-    { "motion",   "motion vectors",  0, AV_OPT_TYPE_CONST, { .i64 = 1 << HS_AVFILTER_MOTION },   0, 0, FLAGS, .unit = "planes" },
-    { "reactive", "reactive mask",   0, AV_OPT_TYPE_CONST, { .i64 = 1 << HS_AVFILTER_REACTIVE }, 0, 0, FLAGS, .unit = "planes" },
-    { NULL }
-};
+    {"planes",
+     "set the inputs besides colour",
+     OFFSET(planes),
+     AV_OPT_TYPE_FLAGS,
+     {.i64 = 1 << HS_AVFILTER_DEPTH | 1 << HS_AVFILTER_MOTION},
+     0,
+     INT_MAX,
+     FLAGS,
+     .unit = "planes"},
+    {"depth",
+     "depth",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_DEPTH},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {"motion",
+     "motion vectors",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_MOTION},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {"reactive",
+     "reactive mask",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_REACTIVE},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {"diffuse_albedo",
+     "diffuse reflectance",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_DIFFUSE_ALBEDO},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {"specular_albedo",
+     "specular reflectance",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_SPECULAR_ALBEDO},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {"normal",
+     "normals",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_NORMAL},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {"roughness",
+     "roughness",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_ROUGHNESS},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {"hit_distance",
+     "length of reflected rays",
+     0,
+     AV_OPT_TYPE_CONST,
+     {.i64 = 1 << HS_AVFILTER_HIT_DISTANCE},
+     0,
+     0,
+     FLAGS,
+     .unit = "planes"},
+    {NULL}};
 
 static const AVClass hindsight_vulkan_class = {
-    .class_name          = "hindsight_vulkan",
-    .item_name           = av_default_item_name,
-    .option              = hindsight_vulkan_options,
-    .version             = LIBAVUTIL_VERSION_INT,
-    .category            = AV_CLASS_CATEGORY_FILTER,
-    .child_next          = child_next,
+    .class_name = "hindsight_vulkan",
+    .item_name = av_default_item_name,
+    .option = hindsight_vulkan_options,
+    .version = LIBAVUTIL_VERSION_INT,
+    .category = AV_CLASS_CATEGORY_FILTER,
+    .child_next = child_next,
     .child_class_iterate = child_class_iterate,
 };
 
 static const AVFilterPad hindsight_vulkan_outputs[] = {
     {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
+        .name = "default",
+        .type = AVMEDIA_TYPE_VIDEO,
         .config_props = config_output,
     },
 };
 
-#define DESCRIPTION NULL_IF_CONFIG_SMALL("Upscale rendered sequences with depth and motion vectors.")
+#define DESCRIPTION \
+    NULL_IF_CONFIG_SMALL("Upscale rendered sequences with depth and motion vectors.")
 #define FILTER_FLAGS AVFILTER_FLAG_HWDEVICE | AVFILTER_FLAG_DYNAMIC_INPUTS
 
 #if LIBAVFILTER_VERSION_MAJOR >= 11
 const FFFilter ff_vf_hindsight_vulkan = {
-    .p.name          = "hindsight_vulkan",
-    .p.description   = DESCRIPTION,
-    .p.priv_class    = &hindsight_vulkan_class,
-    .p.flags         = FILTER_FLAGS,
+    .p.name = "hindsight_vulkan",
+    .p.description = DESCRIPTION,
+    .p.priv_class = &hindsight_vulkan_class,
+    .p.flags = FILTER_FLAGS,
 #else
 const AVFilter ff_vf_hindsight_vulkan = {
-    .name            = "hindsight_vulkan",
-    .description     = DESCRIPTION,
-    .priv_class      = &hindsight_vulkan_class,
-    .flags           = FILTER_FLAGS,
+    .name = "hindsight_vulkan",
+    .description = DESCRIPTION,
+    .priv_class = &hindsight_vulkan_class,
+    .flags = FILTER_FLAGS,
 #endif
-    .priv_size       = sizeof(HindsightContext),
-    .preinit         = preinit,
-    .init            = init,
-    .uninit          = uninit,
-    .activate        = activate,
+    .priv_size = sizeof(HindsightContext),
+    .preinit = preinit,
+    .init = init,
+    .uninit = uninit,
+    .activate = activate,
     .process_command = process_command,
-    .flags_internal  = FF_FILTER_FLAG_HWFRAME_AWARE,
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
     FILTER_OUTPUTS(hindsight_vulkan_outputs),
     FILTER_QUERY_FUNC2(query_formats),
 };

@@ -295,6 +295,103 @@ static AVFrame *once(struct hs_avfilter *filter, int time)
     return out;
 }
 
+/** The picture of noisy colour with those guides whose bit is set. */
+static AVFrame *guided(struct rig *rig, const char *options, unsigned mask)
+{
+    static const enum AVPixelFormat formats[HS_AVFILTER_INPUTS] = {
+        [HS_AVFILTER_COLOUR] = AV_PIX_FMT_GBRPF32,
+        [HS_AVFILTER_DIFFUSE_ALBEDO] = AV_PIX_FMT_RGBA,
+        [HS_AVFILTER_SPECULAR_ALBEDO] = AV_PIX_FMT_RGBAF32,
+        [HS_AVFILTER_NORMAL] = AV_PIX_FMT_GBRPF32,
+        [HS_AVFILTER_ROUGHNESS] = AV_PIX_FMT_GRAY8,
+        [HS_AVFILTER_HIT_DISTANCE] = AV_PIX_FMT_GRAYF32,
+    };
+    struct hs_avfilter *filter = rig_filter(rig, options);
+    AVFrame *inputs[HS_AVFILTER_INPUTS] = {0}, *out = av_frame_alloc();
+    struct hs_avfilter_format format;
+
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
+        const bool scalar = i >= HS_AVFILTER_ROUGHNESS;
+
+        if (i && !(mask >> i & 1))
+            continue;
+        inputs[i] = (scalar ? rig_depth : rig_colour)(formats[i], RENDER_W, RENDER_H, i);
+    }
+    // Grain of a hundred levels, the same every time.
+    for (int y = 0; y < RENDER_H; y++) {
+        for (int x = 0; x < 3 * RENDER_W; x++) {
+            float *value = (float *)(void *)(inputs[0]->data[x / RENDER_W] +
+                                             y * inputs[0]->linesize[x / RENDER_W]);
+            value[x % RENDER_W] *= 0.02f * (float)(((x % RENDER_W) * 37 + y * 61) % 100);
+        }
+    }
+    REQUIRE_EQ(rig_configure(filter, inputs[0], AV_PIX_FMT_RGBAF32, &format), 0);
+    REQUIRE_EQ(hs_avfilter_run(filter, (const AVFrame *const *)inputs, out), 0);
+    for (int i = 0; i < HS_AVFILTER_INPUTS; i++)
+        av_frame_free(&inputs[i]);
+    hs_avfilter_free(&filter);
+    return out;
+}
+
+static bool differ(const AVFrame *a, const AVFrame *b)
+{
+    bool other = false;
+
+    for (int y = 0; y < a->height; y++)
+        other |= memcmp(a->data[0] + y * a->linesize[0], b->data[0] + y * b->linesize[0],
+                        (size_t)a->width * 16) != 0;
+    return other;
+}
+
+// Models that read guides get them; others neither look at them nor at their sizes.
+static void guides_and_fireflies(struct test_rng *rng)
+{
+    const unsigned all = (1u << HS_AVFILTER_INPUTS) - (1u << HS_AVFILTER_DIFFUSE_ALBEDO);
+    const AVFrame *wrong[HS_AVFILTER_INPUTS] = {0};
+    AVFrame *whole, *plain, *other, *colour, *small;
+    struct hs_avfilter_format format;
+    struct hs_avfilter *filter;
+    struct rig rig;
+
+    (void)rng;
+    OPEN(&rig);
+    whole = guided(&rig, "model=atrous:exposure=1", all);
+    for (int i = HS_AVFILTER_DIFFUSE_ALBEDO; i < HS_AVFILTER_INPUTS; i++) {
+        other = guided(&rig, "model=atrous:exposure=1", all & ~(1u << i));
+        REQUIRE_MSG(differ(whole, other), "%s does nothing",
+                    hs_avfilter_input_name((enum hs_avfilter_input)i));
+        av_frame_free(&other);
+    }
+    plain = guided(&rig, "model=taau:exposure=1", 0);
+    other = guided(&rig, "model=taau:exposure=1", all);
+    REQUIRE(!differ(plain, other));
+    av_frame_free(&other);
+    other = guided(&rig, "model=taau:exposure=1:firefly_clamp=0.3", 0);
+    REQUIRE(differ(plain, other));
+    for (int y = 0; y < other->height; y++) {
+        const float *row = (const float *)(const void *)(other->data[0] + y * other->linesize[0]);
+
+        for (int x = 0; x < other->width; x++)
+            REQUIRE(0.2126f * row[4 * x] + 0.7152f * row[4 * x + 1] + 0.0722f * row[4 * x + 2] <
+                    0.6f);
+    }
+    colour = rig_colour(AV_PIX_FMT_GBRPF32, RENDER_W, RENDER_H, 0);
+    small = rig_colour(AV_PIX_FMT_GBRPF32, RENDER_W - 8, RENDER_H, 0);
+    wrong[HS_AVFILTER_COLOUR] = colour;
+    wrong[HS_AVFILTER_NORMAL] = small;
+    filter = rig_filter(&rig, "model=atrous");
+    REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_NONE, &format), 0);
+    av_frame_unref(other);
+    REQUIRE_ERROR(hs_avfilter_run(filter, wrong, other), AVERROR(EINVAL), "normal");
+    hs_avfilter_free(&filter);
+    av_frame_free(&whole);
+    av_frame_free(&plain);
+    av_frame_free(&other);
+    av_frame_free(&colour);
+    av_frame_free(&small);
+    rig_close(&rig);
+}
+
 /** A cut shows the picture that a fresh filter shows: by option, or by time that runs backwards. */
 static void cuts(struct test_rng *rng)
 {
@@ -418,6 +515,7 @@ static const struct test_case cases[] = {
     {"lent_and_copied_agree", lent_and_copied_agree},
     {"formats_of_motion_agree", formats_of_motion_agree},
     {"properties_are_carried", properties_are_carried},
+    {"guides_and_fireflies", guides_and_fireflies},
     {"cuts", cuts},
     {"dynamic_resolution", dynamic_resolution},
     {"works_on_the_own_device_of_libavutil", works_on_the_own_device_of_libavutil},

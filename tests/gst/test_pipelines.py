@@ -110,6 +110,14 @@ class Pipelines(unittest.TestCase):
         for name in names:
             self.assertTrue(filecmp.cmp(name, name.replace("out.", "ref."), shallow=False), name)
             self.assertFalse((read(name) == read(name.replace("out.", "less."))).all(), name)
+        self.launch("hssequencesrc", f"location={source}", "!", "hsupscale", "model=atrous",
+                    "firefly-clamp=0.3", "!", "hssequencesink",
+                    f"location={self.path('dim.%04d.exr')}")
+        self.command("upscale", source, "-o", self.path("cut.####.exr"), "--model", "atrous",
+                     "--firefly-clamp", "0.3")
+        for name in sorted(glob.glob(self.path("dim.*.exr"))):
+            self.assertTrue(filecmp.cmp(name, name.replace("dim.", "cut."), shallow=False), name)
+            self.assertFalse((read(name) == read(name.replace("dim.", "out."))).all(), name)
 
     def test_exr_to_png(self):
         source = self.sample(2)

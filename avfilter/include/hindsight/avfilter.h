@@ -32,6 +32,12 @@ enum hs_avfilter_input {
     HS_AVFILTER_DEPTH,
     HS_AVFILTER_MOTION,
     HS_AVFILTER_REACTIVE,
+    /** Guides of noisy frames: models that do not read them leave them alone. */
+    HS_AVFILTER_DIFFUSE_ALBEDO,
+    HS_AVFILTER_SPECULAR_ALBEDO,
+    HS_AVFILTER_NORMAL,
+    HS_AVFILTER_ROUGHNESS,
+    HS_AVFILTER_HIT_DISTANCE,
     HS_AVFILTER_INPUTS, ///< How many there are.
 };
 
