@@ -99,6 +99,14 @@ static bool begin(GstHsSequenceSink *self)
                           (NULL));
         return false;
     }
+    if (self->settings.planes && self->kind != GST_HS_SINK_EXR) {
+        GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
+                          ("planes=true needs EXR, and %s holds one plane only: end location in "
+                           ".exr, or leave planes out.",
+                           location),
+                          (NULL));
+        return false;
+    }
     self->written = 0;
     self->refused = false;
     return true;

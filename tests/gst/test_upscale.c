@@ -298,6 +298,8 @@ static void refuses_settings(struct test_rng *rng)
         {"hssequencesrc location=none.%04d.exr", "no such file. Change location"},
         {"hssequencesink", "set location"},
         {"hssequencesink location=out.%04d.tga", "ends in .exr, .png or a raw format"},
+        {"hssequencesink planes=true location=out.%04d.png", "planes=true needs EXR"},
+        {"hssequencesink planes=true location=out.%04d.rgba16f", "planes=true needs EXR"},
         {"hstestsrc pattern=nothing", "gst-inspect-1.0 hstestsrc lists patterns"},
     };
 
