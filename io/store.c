@@ -76,21 +76,24 @@ static void store_motion(const struct hsio_motion_convention *m, const struct hs
 }
 
 /* 0 near to 1 far; what lies behind the far plane is not background, either. */
-static float hardware_depth(float z, float near, float far)
+static double hardware_depth(double z, double near, double far)
 {
-    const float nearest = isfinite(far) ? far / (far - near) : 1;
+    const double d = (isfinite(far) ? far / (far - near) : 1) * (1 - near / z);
 
-    return clamp(nearest * (1 - near / z), 0, 1 - 0x1p-24f);
+    return d < 0 ? 0 : d > 1 - 0x1p-24 ? 1 - 0x1p-24 : d;
 }
 
 static float store_depth(const struct hsio_convention *c, const struct hsio_store_frame *f, float z)
 {
+    double d;
+
     if (!isfinite(z))
         return c->depth.background;
     if (c->depth.kind == HSIO_DEPTH_LINEAR)
         return z / c->depth.unit_m;
-    z = hardware_depth(z, f->near, f->far);
-    return c->depth.kind == HSIO_DEPTH_HARDWARE ? z : 1 - z;
+    d = hardware_depth(z, f->near, f->far);
+    // Only the difference is rounded: inverted depth keeps its digits far away.
+    return (float)(c->depth.kind == HSIO_DEPTH_HARDWARE ? d : 1 - d);
 }
 
 static float store_roughness(const struct hsio_convention *c, float r)

@@ -42,6 +42,6 @@ struct hs_clip {
 void pack_layout(struct hs_clip *clip);
 void pack_fixed(struct hs_clip *clip, uint32_t *out);
 /** Writes the slot of a frame; `base` is the slot's place in the buffer. */
-void pack_frame(struct hs_clip *clip, uint32_t frame, uint32_t *out, uint32_t base);
+void pack_frame(struct hs_clip *clip, const struct hs_clip_job *job, uint32_t *out, uint32_t base);
 
 #endif

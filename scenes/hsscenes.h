@@ -244,6 +244,8 @@ struct hs_clip_planes {
 
 struct hs_clip_job {
     uint32_t frame;
+    /** The motion plane leads to the next frame of the shot instead: next minus current. */
+    bool next;
     struct hs_clip_planes planes;
 };
 

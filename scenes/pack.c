@@ -376,12 +376,13 @@ static void pack_sky(const struct scene *s, struct scene_frame *f)
     f->cloud[3] = (float)(sky->cloud_seed & 0xffffu);
 }
 
-void pack_frame(struct hs_clip *c, uint32_t frame, uint32_t *out, uint32_t base)
+void pack_frame(struct hs_clip *c, const struct hs_clip_job *job, uint32_t *out, uint32_t base)
 {
+    const uint32_t frame = job->frame;
     struct scene *s = &c->scene;
     const struct hs_clip_params *p = &c->params;
     const float t = p->still ? 0 : (float)frame * p->speed;
-    const float t_old = p->still ? 0 : t - p->speed;
+    const float t_old = p->still ? 0 : job->next ? t + p->speed : t - p->speed;
     bool reset;
     const struct shot *shot = pose_shot(s, frame, &reset);
     struct view now, old;

@@ -141,7 +141,7 @@ static void upload(struct hs_clip *c, const struct hs_clip_job *jobs, uint32_t c
         regions[region_count++] = (VkBufferCopy){0, 0, 16 * (VkDeviceSize)c->fixed_units};
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t base = slot_base(c, slot_of(c, i));
-        pack_frame(c, jobs[i].frame, (uint32_t *)c->staging.map + 4 * (size_t)base, base);
+        pack_frame(c, &jobs[i], (uint32_t *)c->staging.map + 4 * (size_t)base, base);
         regions[region_count++] = (VkBufferCopy){16 * (VkDeviceSize)base, 16 * (VkDeviceSize)base,
                                                  16 * (VkDeviceSize)c->slot.units};
     }

@@ -12,6 +12,7 @@
 #include "tool.h"
 
 #define MAX_SEEDS 10000000
+#define MAX_SETTINGS 64
 
 enum {
     OPT_OUTPUT,
@@ -33,6 +34,8 @@ enum {
     OPT_SPEED,
     OPT_CLEAR_FILM,
     OPT_SPECULAR,
+    OPT_CONVENTION,
+    OPT_SET,
     OPT_MESH,
     OPT_ENVIRONMENT,
     OPT_DEVICE,
@@ -60,8 +63,9 @@ static const struct tool_option options[] = {
      "exr: a folder of EXR files with frames.json; raw: planes with a description; pack: one "
      "safetensors file a clip; none: only renders, for timing. Default exr."},
     {"planes", 0, "LIST",
-     "Input planes, comma-separated: colour, depth, motion, normal, roughness, diffuse_albedo, "
-     "specular_albedo, hit_distance, alpha. Default all, alpha in packs only."},
+     "Input planes, comma-separated: colour, depth, motion, motion_next, normal, roughness, "
+     "diffuse_albedo, specular_albedo, hit_distance, alpha. Default all but motion_next, alpha in "
+     "packs only."},
     {"fixed-noise", 0, NULL, "Path mode: the same noise in every frame."},
     {"fireflies", 0, "P", "Path mode: probability of a sample that is 50 times too bright."},
     {"no-jitter", 0, NULL, "Samples pixel centres."},
@@ -70,6 +74,10 @@ static const struct tool_option options[] = {
     {"clear-film", 0, NULL, "No sky: alpha 0 where nothing is hit."},
     {"specular", 0, "KIND",
      "Of the specular albedo: directional, f0, or metal-white. Default directional."},
+    {"convention", 'c', "NAME",
+     "exr, raw: writes planes as this preset reads them. Default: plain planes, as raw reads "
+     "them."},
+    {"set", 0, "KEY=VALUE", "Changes one key of the convention."},
     {"mesh", 0, "FILE", "glTF file (.glb, .gltf) for the pattern mesh."},
     {"environment", 0, "FILE", "Equirectangular picture (EXR) around the scene."},
     {"device", 'd', "DEVICE",
@@ -86,7 +94,8 @@ static const struct tool_option options[] = {
 struct command {
     struct render_request request;
     const char *mesh, *environment;
-    bool list, quiet, planes_given;
+    const char *convention, *settings[MAX_SETTINGS];
+    bool list, quiet, planes_given, specular_given;
 };
 
 static int by_value(const void *a, const void *b)
@@ -235,6 +244,7 @@ static int take_scene(struct command *command, int row, const char *value)
     case OPT_SPECULAR:
         err = tool_parse_name("specular", value, kinds, &index);
         p->specular = (enum hs_scenes_specular)index;
+        command->specular_given = true;
         return err;
     case OPT_FIXED_NOISE:
         p->fixed_noise = true;
@@ -274,6 +284,16 @@ static int take(void *priv, int row, const char *value)
         return err;
     case OPT_PLANES:
         return take_planes(command, value);
+    case OPT_CONVENTION:
+        command->convention = value;
+        return 0;
+    case OPT_SET:
+        if (r->setting_count == MAX_SETTINGS) {
+            tool_error("--set: no more than %d", MAX_SETTINGS);
+            return HS_ERR_INVALID;
+        }
+        command->settings[r->setting_count++] = value;
+        return 0;
     case OPT_MESH:
         command->mesh = value;
         return 0;
@@ -341,6 +361,32 @@ done:
     free(rgba);
     hsio_frame_close(&frame);
     hsio_sequence_close(&sequence);
+    return err;
+}
+
+static int take_convention(struct command *command)
+{
+    struct render_request *r = &command->request;
+    int err = 0;
+
+    if (!command->convention && !r->setting_count)
+        return 0;
+    if (r->format != RENDER_EXR && r->format != RENDER_RAW) {
+        tool_error("--convention and --set need --format exr or raw");
+        return HS_ERR_INVALID;
+    }
+    if (command->convention && !strcmp(command->convention, "auto")) {
+        tool_error("--convention auto is for reading; hindsight inspect --presets lists others");
+        return HS_ERR_INVALID;
+    }
+    err = hsio_convention_preset(&r->convention, command->convention ? command->convention : "raw",
+                                 tool_log());
+    for (int i = 0; !err && i < r->setting_count; i++)
+        err = hsio_convention_set_text(&r->convention, command->settings[i], tool_log());
+    r->settings = command->settings;
+    r->converts = true;
+    if (!err)
+        render_plan_convention(r, command->specular_given);
     return err;
 }
 
@@ -415,7 +461,7 @@ int tool_render(int argc, char **argv)
     int code = TOOL_EXIT_USAGE;
 
     for (int i = 0; i < RENDER_PLANES; i++)
-        command.request.mask[i] = true;
+        command.request.mask[i] = i != RENDER_MOTION_NEXT;
     int err = tool_options_parse(&usage, argc, argv);
     if (err == TOOL_OPTIONS_HELP || (!err && command.list)) {
         if (command.list)
@@ -432,6 +478,8 @@ int tool_render(int argc, char **argv)
     }
     if (!err)
         err = check(&command, usage.arguments[0]);
+    if (!err)
+        err = take_convention(&command);
     if (!err) {
         command.request.params.pattern = usage.arguments[0];
         if (command.request.format < RENDER_PACK && !command.planes_given)

@@ -5,8 +5,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "hsio.h"
+#include "hsio_store.h"
 #include "hsscenes.h"
 
 #define RENDER_CHUNK 8 ///< Frames that are recorded, submitted and read back together.
@@ -16,6 +18,7 @@ enum render_plane {
     RENDER_COLOUR,
     RENDER_DEPTH,
     RENDER_MOTION,
+    RENDER_MOTION_NEXT,
     RENDER_NORMAL,
     RENDER_ROUGHNESS,
     RENDER_DIFFUSE,
@@ -55,6 +58,11 @@ struct render_request {
     int jobs;
     bool validate, overwrite;
     bool mask[RENDER_PLANES]; ///< Planes to render.
+    bool converts;            ///< Files hold what `convention` says, else plain planes.
+    bool motion_is_next;      ///< The convention's motion is that to the next frame.
+    struct hsio_convention convention;
+    const char *const *settings; ///< "key=value" that were set on top of the preset.
+    int setting_count;
 };
 
 /** A clip, or for EXR and raw a part of one, on the CPU. */
@@ -64,6 +72,7 @@ struct render_result {
     uint64_t seed;
     uint32_t first, count; ///< Frames.
     struct hs_clip_info infos[RENDER_CHUNK];
+    const struct hs_clip_info *clip_infos; ///< Of all frames of the clip.
     /** Tightly packed, `count` frames after each other; NULL: not rendered. */
     const void *planes[RENDER_PLANES];
 };
@@ -79,6 +88,18 @@ int render_make_folder(const char *path);
  */
 int render_folder(const struct render_request *request, const struct hs_clip_params *settings,
                   uint64_t seed, char *path, size_t size, bool *there);
+/** Fills in what a convention asks for: vectors to the next frame, the kind of specular albedo. */
+void render_plan_convention(struct render_request *request, bool specular_given);
+/** The plane that files hold this as. */
+enum hsio_plane render_io_plane(const struct render_request *request, int plane);
+/** A plane of frame `index` of the result as the convention has it; the caller frees it. */
+int render_convert(const struct render_result *result, int plane, uint32_t index, void **pixels);
+/** Channel names of a plane in EXR, or NULL: those of hsio_write(). */
+const char *render_channels(const struct render_request *request, int plane, char *text,
+                            size_t size);
+/** The object that tells a reader the convention. */
+void render_write_convention(FILE *file, const struct render_request *request,
+                             enum hs_scenes_specular specular);
 /** EXR or raw files of some frames. */
 int render_write_frames(const struct render_result *result, const char *folder);
 /** frames.json of a whole clip. */

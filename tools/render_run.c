@@ -16,6 +16,7 @@ const struct render_plane_about render_planes[RENDER_PLANES] = {
     {"colour", VK_FORMAT_R16G16B16A16_SFLOAT, HSIO_FORMAT_RGBA16F, 4, 8, HSIO_PLANE_COLOR, false},
     {"depth", VK_FORMAT_R32_SFLOAT, HSIO_FORMAT_R32F, 1, 4, HSIO_PLANE_DEPTH, true},
     {"motion", VK_FORMAT_R32G32_SFLOAT, HSIO_FORMAT_RG32F, 2, 8, HSIO_PLANE_MOTION, true},
+    {"motion_next", VK_FORMAT_R32G32_SFLOAT, HSIO_FORMAT_RG32F, 2, 8, HSIO_PLANE_MOTION_NEXT, true},
     {"normal", VK_FORMAT_R16G16B16A16_SFLOAT, HSIO_FORMAT_RGBA16F, 4, 8, HSIO_PLANE_NORMAL, false},
     {"roughness", VK_FORMAT_R16_SFLOAT, HSIO_FORMAT_R16F, 1, 2, HSIO_PLANE_ROUGHNESS, false},
     {"diffuse_albedo", VK_FORMAT_R16G16B16A16_SFLOAT, HSIO_FORMAT_RGBA16F, 4, 8,
@@ -172,7 +173,11 @@ static void record_readback(struct worker *w, const struct hs_clip_params *p, ui
 
 static int record(struct worker *w, struct hs_clip *clip, uint32_t first, uint32_t count)
 {
-    struct hs_clip_job jobs[RENDER_CHUNK];
+    const bool next = w->run->request->mask[RENDER_MOTION_NEXT];
+    struct hs_clip_job jobs[2 * RENDER_CHUNK];
+    bool any = false;
+    for (int i = 0; i < RENDER_PLANES; i++)
+        any = any || (i != RENDER_MOTION_NEXT && w->run->request->mask[i]);
     for (uint32_t k = 0; k < count; k++) {
         const struct vkdev_image *m = w->images[k];
         jobs[k] = (struct hs_clip_job){
@@ -182,9 +187,13 @@ static int record(struct worker *w, struct hs_clip *clip, uint32_t first, uint32
                        m[RENDER_SPECULAR].view, m[RENDER_HIT_DISTANCE].view, m[RENDER_ALPHA].view,
                        m[RENDER_REFERENCE].view},
         };
-        hs_clip_frame(clip, first + k, &w->infos[first + k]);
     }
-    return hs_clip_record(clip, jobs, count, w->cmd);
+    for (uint32_t k = 0; next && k < count; k++)
+        jobs[any * count + k] =
+            (struct hs_clip_job){.frame = first + k,
+                                 .next = true,
+                                 .planes.motion = w->images[k][RENDER_MOTION_NEXT].view};
+    return hs_clip_record(clip, jobs, (any + next) * count, w->cmd);
 }
 
 /** Renders some frames and waits for them. */
@@ -224,8 +233,12 @@ static int write_chunk(struct worker *w, const struct hs_clip_params *settings, 
                        uint32_t first, uint32_t count, const char *folder, struct render_pack *pack)
 {
     const struct render_request *r = w->run->request;
-    struct render_result result = {
-        .request = r, .settings = settings, .seed = seed, .first = first, .count = count};
+    struct render_result result = {.request = r,
+                                   .settings = settings,
+                                   .seed = seed,
+                                   .first = first,
+                                   .count = count,
+                                   .clip_infos = w->infos};
     memcpy(result.infos, w->infos + first, count * sizeof(*w->infos));
     for (int i = 0; i < RENDER_PLANES; i++)
         result.planes[i] = w->buffers[i].map;
@@ -244,7 +257,7 @@ static int render_clip(struct worker *w, uint64_t seed)
     char folder[1024] = "";
     bool there = false;
     params.seed = seed;
-    params.frames_in_flight = RENDER_CHUNK;
+    params.frames_in_flight = r->mask[RENDER_MOTION_NEXT] ? 2 * RENDER_CHUNK : RENDER_CHUNK;
     int err = hs_clip_create(run->scenes, &params, &clip);
     if (err)
         return err;
@@ -261,6 +274,8 @@ static int render_clip(struct worker *w, uint64_t seed)
         pthread_mutex_unlock(&run->lock);
         goto done;
     }
+    for (uint32_t i = 0; i < settings->frame_count; i++)
+        hs_clip_frame(clip, i, &w->infos[i]);
     for (uint32_t first = 0; !err && first < settings->frame_count; first += RENDER_CHUNK) {
         const uint32_t left = settings->frame_count - first;
         const uint32_t count = left < RENDER_CHUNK ? left : RENDER_CHUNK;

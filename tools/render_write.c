@@ -80,23 +80,28 @@ static int write_exr(const struct render_result *r, uint32_t index, const char *
 {
     const struct hs_clip_params *p = r->settings;
     struct hsio_write_plane planes[RENDER_PLANES];
-    char path[1200];
+    char path[1200], names[RENDER_PLANES][512];
+    void *made[RENDER_PLANES] = {NULL};
     int count = 0, err = 0;
-    for (int i = 0; i < RENDER_REFERENCE; i++) {
+    for (int i = 0; !err && i < RENDER_REFERENCE; i++) {
         if (!r->request->mask[i])
             continue;
+        if (r->request->converts)
+            err = render_convert(r, i, index, &made[i]);
         planes[count++] = (struct hsio_write_plane){
-            .plane = render_planes[i].io,
+            .plane = render_io_plane(r->request, i),
             .format = render_planes[i].pixels,
-            .data = frame_of(r, i, index),
+            .data = made[i] ? made[i] : frame_of(r, i, index),
             .store_float = render_planes[i].store_float,
-            .channels = i == RENDER_ALPHA ? "alpha.A" : NULL,
+            .channels = render_channels(r->request, i, names[i], sizeof(names[i])),
         };
     }
     snprintf(path, sizeof(path), "%s/frame.%04u.exr", folder, r->first + index);
-    if (count)
+    if (!err && count)
         err = hsio_write(path, (int)p->render_width, (int)p->render_height, planes, count, NULL,
                          tool_log());
+    for (int i = 0; i < RENDER_PLANES; i++)
+        free(made[i]);
     if (!err && r->request->mask[RENDER_REFERENCE]) {
         planes[0] = (struct hsio_write_plane){.plane = HSIO_PLANE_COLOR,
                                               .format = HSIO_FORMAT_RGBA16F,
@@ -123,14 +128,19 @@ static int write_raw(const struct render_result *r, uint32_t index, const char *
         if (!r->request->mask[i])
             continue;
         const bool reference = i == RENDER_REFERENCE;
+        void *made = NULL;
+        if (r->request->converts && !reference)
+            err = render_convert(r, i, index, &made);
         const struct hsio_write_plane plane = {.plane = render_planes[i].io,
                                                .format = render_planes[i].pixels,
-                                               .data = frame_of(r, i, index)};
+                                               .data = made ? made : frame_of(r, i, index)};
         raw_name(i, r->first + index, name, sizeof(name));
         snprintf(path, sizeof(path), "%s/%s", folder, name);
-        err = hsio_write(path, (int)(reference ? p->width : p->render_width),
-                         (int)(reference ? p->height : p->render_height), &plane, 1, NULL,
-                         tool_log());
+        if (!err)
+            err = hsio_write(path, (int)(reference ? p->width : p->render_width),
+                             (int)(reference ? p->height : p->render_height), &plane, 1, NULL,
+                             tool_log());
+        free(made);
     }
     return err ? write_failed(path, err) : 0;
 }
@@ -160,7 +170,7 @@ static void write_planes(FILE *file, const struct render_request *r, uint32_t fr
         if (!r->mask[i] || i == RENDER_ALPHA)
             continue;
         raw_name(i, frame, name, sizeof(name));
-        fprintf(file, ",\n   \"%s\": ", i == RENDER_COLOUR ? "color" : render_planes[i].name);
+        fprintf(file, ",\n   \"%s\": ", hsio_plane_name(render_io_plane(r, i)));
         tool_json_string(file, name);
     }
 }
@@ -181,9 +191,9 @@ int render_write_json(const struct render_request *r, const struct hs_clip_param
             hs_scenes_filter_name(p->filter), p->reference_spp);
     fprintf(file, " \"width\": %u,\n \"height\": %u,\n", p->render_width, p->render_height);
     fprintf(file, " \"output\": {\"width\": %u, \"height\": %u},\n", p->width, p->height);
-    fprintf(file, " \"jitter_convention\": \"sample position = pixel centre + jitter, pixels, "
-                  "+x right, +y down\",\n \"convention\": {\"preset\": \"raw\"");
-    fprintf(file, "},\n");
+    fprintf(file, " \"convention\": ");
+    render_write_convention(file, r, p->specular);
+    fprintf(file, ",\n");
     if (r->format == RENDER_EXR)
         fprintf(file, " \"pattern\": \"frame.%%04d.exr\",\n");
     fprintf(file, " \"frames\": [");
@@ -191,10 +201,21 @@ int render_write_json(const struct render_request *r, const struct hs_clip_param
         const struct hs_clip_info *f = &infos[i];
         fprintf(file, "%s\n  {\"frame\": %u, \"reset\": %s, \"exposure\": %.9g,\n", i ? "," : "", i,
                 f->reset ? "true" : "false", f->exposure);
-        fprintf(file, "   \"jitter\": [%.9g, %.9g], \"near\": %.9g, \"far\": %.9g", f->jitter[0],
-                f->jitter[1], f->near_z, f->far_z);
-        write_matrix(file, "view", f->camera.world_to_view);
-        write_matrix(file, "proj", f->camera.view_to_clip);
+        const float unit = r->converts ? r->convention.depth.unit_m : 1;
+        double view[16], proj[16];
+        float jitter[2] = {f->jitter[0], f->jitter[1]};
+        memcpy(view, f->camera.world_to_view, sizeof(view));
+        memcpy(proj, f->camera.view_to_clip, sizeof(proj));
+        for (int k = 3; k < 12; k += 4)
+            view[k] /= unit;
+        proj[11] /= unit;
+        if (r->converts)
+            hsio_store_jitter(&r->convention, (int)p->render_width, (int)p->render_height,
+                              f->jitter, jitter);
+        fprintf(file, "   \"jitter\": [%.9g, %.9g], \"near\": %.9g, \"far\": %.9g", jitter[0],
+                jitter[1], f->near_z / unit, f->far_z / unit);
+        write_matrix(file, "view", view);
+        write_matrix(file, "proj", proj);
         if (r->format == RENDER_RAW)
             write_planes(file, r, i);
         fprintf(file, "}");

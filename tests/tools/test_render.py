@@ -172,6 +172,58 @@ class Render(common.Case):
         self.assertGreater((np.abs(normals[0][..., 1]) > 0.9).mean(), 0.05)
         np.testing.assert_allclose(normals[0], normals[1], atol=2e-3)
 
+    def test_motion_next(self):
+        """Where a pixel leads to, the next frame leads back from."""
+        for extra, offset in (["--planes", "depth,motion,motion_next"], 0), \
+                             (["--planes", "motion_next", "--no-reference"], 1):
+            self.succeed("render", "orbit", "-o", self.path("o"), "--frames", 9, "--format", "pack",
+                         "--no-jitter", "--overwrite", *extra, *SMALL)
+            _, clip = read_pack(self.path("o", "orbit-000001.safetensors"))
+            if offset:
+                np.testing.assert_array_equal(clip["motion_next"], both["motion_next"])
+                break
+            both = clip
+        y, x = np.mgrid[0:32, 0:48]
+        off, count = [], 0
+        for t in range(8):
+            to = both["motion_next"][t] + np.stack([x, y], -1)
+            i, j = np.rint(to[..., 0]).astype(int), np.rint(to[..., 1]).astype(int)
+            inside = (i >= 0) & (i < 48) & (j >= 0) & (j < 32)
+            back = both["motion"][t + 1, j[inside], i[inside]]
+            off.append(np.abs(both["motion_next"][t][inside] + back).max(-1))
+            count += inside.sum()
+        self.assertGreater(count, 8000)
+        self.assertGreater(np.abs(both["motion_next"]).mean(), 0.3)
+        self.assertLess(np.median(np.concatenate(off)), 0.03)
+
+    def test_conventions(self):
+        """Frames as a renderer writes them give the picture that plain ones give."""
+        sizes = ["--render-size", "64x48", "--size", "128x96", "--device", "cpu", "--frames", 4,
+                 "--no-reference", "--planes", "colour,depth,motion"]
+
+        def upscaled(name, *extra):
+            self.succeed("render", "orbit", "-o", self.path(name), *sizes, *extra)
+            self.succeed("upscale", self.path(name), "-o", self.path("out", name, "####.exr"),
+                         "--model", "taau", "--device", "cpu", "--no-check")
+            return common.read_image(self.path("out", name, "0003.exr"))[0]
+        plain = upscaled("plain")
+        for preset, kind in ("blender", "exr"), ("unreal", "exr"), ("unity", "raw"), ("fsr", "exr"):
+            picture = upscaled(preset, "-c", preset, "-f", kind)
+            with open(self.path(preset, "frames.json")) as file:
+                self.assertEqual(json.load(file)["convention"], {"preset": preset})
+            np.testing.assert_allclose(picture, plain, rtol=4e-3, atol=4e-3, err_msg=preset)
+        self.succeed("render", "orbit", "-o", self.path("set"), *sizes, "--set",
+                     "motion.unit=uv", "--set", "jitter.sign_x=-1", "--specular", "f0")
+        with open(self.path("set", "frames.json")) as file:
+            made = json.load(file)
+        self.assertEqual(made["convention"], {"preset": "raw", "motion.unit": "uv",
+                                              "jitter.sign_x": "-1",
+                                              "specular_albedo.kind": "f0"})
+        self.succeed("upscale", self.path("set"), "-o", self.path("out", "set", "####.exr"),
+                     "--model", "taau", "--device", "cpu", "--no-check")
+        np.testing.assert_allclose(common.read_image(self.path("out", "set", "0003.exr"))[0], plain,
+                                   rtol=4e-3, atol=4e-3)
+
     def test_refuses(self):
         out = ["-o", self.path("o")]
         for words, code, args in (
@@ -190,6 +242,11 @@ class Render(common.Case):
                 (["--mode path"], 2, ["random", "--spp", 4, *out]),
                 (["too long"], 1, ["still", "-f", "pack", "-o", "/".join([self.path("o")] + 6 *
                                                                        [200 * "a"])]),
+                (["inspect --presets"], 2, ["still", "--convention", "auto", *out]),
+                (["exr or raw"], 2, ["still", "-c", "blender", "-f", "pack", *out]),
+                (["motion.unti"], 2, ["still", "--set", "motion.unti=uv", *out]),
+                (["display resolution"], 1, ["still", "--set", "motion.resolution=display",
+                                             "--render-size", "16x16", *out]),
                 (["--mode takes"], 2, ["random", "--mode", "magic", *out])):
             self.fail_with(code, words, "render", *args)
         with open(self.path("bad.glb"), "wb") as file:
