@@ -109,7 +109,8 @@ path_kind()
 }
 
 # path_lane DEVICE SEED LANE SECONDS: clips take seconds each, so each of five lanes, which run at
-# the same time, renders few kinds for long: two of the first ratio, one of each other.
+# the same time, renders few kinds for long: two of the first ratio, one of each other. With four
+# ratios it takes 10000 seeds.
 path_lane()
 {
     next=$2 turn=0
@@ -224,7 +225,7 @@ show=$!
 # GPUs that are left over: with seeds of their own, and done before training is.
 if [ $mode = path ]; then
     for n in $(seq "$count" $((gpus - 1))); do
-        render_ratios $((device + n)) $((seed + 120000 + 240000 * n)) \
+        render_ratios $((device + n)) $((seed + 10000 + 240000 * n)) \
             "$(awk "BEGIN { print $minutes * 60 - 40 }")" &
     done
 fi
