@@ -146,3 +146,34 @@ void guides_finish(struct hs_ref_inputs *in)
     for (int g = 0; g < GUIDE_COUNT; g++)
         hs_ref_plane_finish(plane_of(in, g));
 }
+
+struct hs_camera guides_camera(int time)
+{
+    const double turn = 0.02 * time, c = cos(turn), s = sin(turn);
+    return (struct hs_camera){
+        .world_to_view = {c, 0, -s, 0.05 * time, 0, 1, 0, -0.02 * time, s, 0, c, 0.1 * time, 0, 0,
+                          0, 1},
+        .view_to_clip = {1.5, 0, 0.03, 0, 0, 1.8, -0.02, 0, 0, 0, -1, -0.1, 0, 0, -1, 0},
+    };
+}
+
+void guides_make_noisy(struct fixture *fx, const struct vkdev_image *colour,
+                       const struct guides *guides, bool ldr, struct test_rng *rng)
+{
+    const VkImageLayout read = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    float *c = fx_read(fx, colour, read), *d = fx_read(fx, &guides->images[0], read);
+    float *s = fx_read(fx, &guides->images[1], read);
+    for (uint32_t i = 0; i < colour->width * colour->height; i++) {
+        const float light = test_rng_float(rng, 0.2f, 1.8f) * (test_rng_below(rng, 60) ? 1 : 20);
+        for (uint32_t k = 0; k < 3; k++) {
+            c[4 * i + k] *= light * (0.05f + d[4 * i + k] + s[4 * i + k]);
+            if (ldr)
+                c[4 * i + k] = fminf(c[4 * i + k], 1);
+        }
+        c[4 * i + 3] = 1;
+    }
+    fx_upload(fx, colour, read, c);
+    free(c);
+    free(d);
+    free(s);
+}

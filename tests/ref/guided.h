@@ -4,6 +4,7 @@
 #define HS_TESTS_GUIDED_H
 
 #include "stages.h"
+#include "tests/test.h"
 
 /** How guides are stored; zeros: as the engine takes them by default. */
 struct guide_form {
@@ -41,5 +42,11 @@ void guides_lend(const struct guides *guides, const struct guide_form *form, int
 void guides_read(struct fixture *fx, const struct guides *guides, int mask,
                  struct hs_ref_inputs *in);
 void guides_finish(struct hs_ref_inputs *in);
+
+/** A camera that steps and turns. */
+struct hs_camera guides_camera(int time);
+/** The fixture's colour times the albedo, with noise and a few fireflies. */
+void guides_make_noisy(struct fixture *fx, const struct vkdev_image *colour,
+                       const struct guides *guides, bool ldr, struct test_rng *rng);
 
 #endif
