@@ -134,7 +134,7 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
     class->get_property = get_property;
     GST_HS_INSTALL(
         class, PROP_MODEL, string, "model", "Model",
-        "Preset to run: taau (weight-free temporal accumulation), quality or best (with "
+        "Preset to run: taau (weight-free temporal accumulation), fast, quality or best (with "
         "a network), atrous or ray (for noisy path-traced frames with guides, ray "
         "with a network); a model file; or auto: quality where its file is found, else taau",
         "auto", fixed);

@@ -31,7 +31,7 @@ enum {
 
 static const struct tool_option options[] = {
     {"model", 'm', "NAME",
-     "auto, taau, quality, best, atrous, ray, or a model file. Default taau."},
+     "auto, taau, fast, quality, best, atrous, ray, or a model file. Default taau."},
     {"path", 0, "PATH", "Arithmetic of the model: auto, plain or matrix. Default auto."},
     {"device", 'd', "DEVICE", "Index, part of the name, or cpu."},
     {"size", 0, "WxH", "Output size. Default 1920x1080; with a sequence twice its size."},

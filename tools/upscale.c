@@ -54,7 +54,8 @@ static const struct tool_option options[] = {
     {"scale", 's', "N", "Output size over input size, 1 to 3. Default 2."},
     {"size", 0, "WxH", "Output size, in place of --scale."},
     {"model", 'm', "NAME",
-     "auto, taau, quality, best, atrous or ray (both for noisy path-traced frames with guides), or "
+     "auto, taau, fast, quality, best, atrous or ray (both for noisy path-traced frames with "
+     "guides), or "
      "a model file (.safetensors); or nearest or bicubic (single "
      "frame, on the CPU, to compare with). Default auto: best on a GPU, else quality, else taau."},
     {"path", 0, "PATH", "Arithmetic of the model: auto, plain or matrix. Default auto."},

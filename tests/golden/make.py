@@ -14,6 +14,7 @@ sys.path[:0] = [os.path.join(ROOT, 'training'), os.path.join(ROOT, 'tests', 'tra
 
 import common  # noqa: E402
 from test_denoise import noisy_clip  # noqa: E402
+from hindsight_training import constants as K  # noqa: E402
 from hindsight_training import export, goldens, model, tensors  # noqa: E402
 
 FRAMES = 16
@@ -24,6 +25,9 @@ CASES = {
     'no camera, three times': ('tiny', (20, 16), (60, 48), False),
     'quality': ('quality', (21, 17), (42, 34), True),
     'best': ('best', (16, 16), (26, 30), True),
+    'integers, two times': ('tiny-int8', (28, 20), (56, 40), True),
+    'integers, unequal ratios': ('tiny-int8', (30, 19), (44, 50), False),
+    'fast': ('fast', (21, 17), (42, 34), True),
     # Of the size of noisy_clip().
     'ray': ('ray', (28, 20), (56, 40), True),
     'ray, no camera': ('tiny-ray', (28, 20), (42, 60), False),
@@ -39,7 +43,13 @@ def network(preset, seed):
             if name.endswith('.b'):
                 conv.weight.normal_(std=0.3 / (9 * conv.in_channels) ** 0.5)
             conv.bias.normal_(std=0.1)
-        net.net.head.weight.normal_(std=0.7 / net.net.head.in_channels ** 0.5)
+        integers = model.kind_of(preset) == 'int8'
+        # A feature that is rounded to another integer changes a head of integers all around.
+        net.net.head.weight.normal_(std=(0.03 if integers else 0.7)
+                                    / net.net.head.in_channels ** 0.5)
+    if integers:
+        features = torch.randn(1, K.FEATURES, 16, 16) * 0.3
+        net.net.calibrate(lambda: net.net(features))
     return net
 
 

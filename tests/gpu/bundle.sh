@@ -11,8 +11,8 @@ rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/layers" "$out/tree"
 
 programs=$build/tools/hindsight
-for test in device frame planes sequence bands network stages real atrous steady scenes_clip \
-    scenes_planes scenes_path avfilter; do
+for test in device frame planes sequence bands network integers stages real atrous steady \
+    scenes_clip scenes_planes scenes_path avfilter; do
     programs="$programs $(find "$build/tests" -maxdepth 2 -type f -name "test_$test")"
 done
 # The programs' own loader and C library come along: the machine's may be older.
@@ -35,7 +35,7 @@ cp "$tree/tests/gpu/measure.py" "$tree/tests/gpu/yardstick.py" "$out/tree/tests/
 cp -R "$tree/training/hindsight_training" "$out/tree/training/"
 # Models: the shipped ones; where one is missing, an untrained one stands in, which is as fast.
 mkdir -p "$out/models"
-for preset in quality best ray; do
+for preset in fast quality best ray; do
     file=hs-$preset.safetensors
     if [ -e "$tree/models/$file" ]; then
         cp "$tree/models/$file" "$out/models/"

@@ -24,8 +24,9 @@ import sys
 import time
 
 # NVIDIA H200, by a probe of its own: 16x16x16 half-float matrices with 32-bit sums whose operands
-# stay in registers; reads and writes of a copy.
+# stay in registers, and how much faster 8-bit integers are; reads and writes of a copy.
 FLOPS = 630e12
+INTEGERS = 2
 BYTES = 4.3e12
 
 HISTORY = 8 + 2    # colour and weight of a pixel, bytes
@@ -52,9 +53,9 @@ def layer_table(path):
         return json.loads(json.loads(file.read(size))['__metadata__']['layers'])
 
 
-def level_pixels(output, level):
-    """Whole tokens: 8 output pixels are one of the coarsest level."""
-    return ((output[0] + 7) // 8) * ((output[1] + 7) // 8) * 4 ** (2 - level)
+def level_pixels(tokens, level):
+    """Whole tokens: four of them, either way, are one of the coarsest level."""
+    return ((tokens[0] + 3) // 4) * ((tokens[1] + 3) // 4) * 4 ** (2 - level)
 
 
 def guided_stages(small):
@@ -67,9 +68,12 @@ def guided_stages(small):
 
 
 def stages(layers, render, output, half, guided=False):
-    """(name, bytes, FLOP) of every stage of a frame; `layers` may be empty."""
+    """(name, bytes, FLOP) of every stage of a frame; `layers` may be empty. Operations of integers
+    count as many FLOP as take the same time."""
     small, large = render[0] * render[1], output[0] * output[1]
-    each = 2 if half else 4
+    integers = any('scale' in layer for layer in layers)
+    tokens = render if integers else ((output[0] + 1) // 2, (output[1] + 1) // 2)
+    each = 1 if integers else 2 if half else 4
     rows = [('prepare', small * (INPUT + 4 + PREPARED), 0),
             ('reproject', large * 2 * HISTORY + small * (PREPARED - 8), 0)]
     rows[1:1] = guided_stages(small) if guided else []
@@ -79,8 +83,8 @@ def stages(layers, render, output, half, guided=False):
     levels = small * (2 * SIGNAL + ALBEDO) if guided else 0
     for layer in layers:
         level, inputs, outputs = layer['level'], layer['inputs'], layer['outputs']
-        pixels = level_pixels(output, level)
-        flop = 2 * pixels * layer['size'] ** 2 * inputs * outputs
+        pixels = level_pixels(tokens, level)
+        flop = 2 * pixels * layer['size'] ** 2 * inputs * outputs / (INTEGERS if integers else 1)
         coming = pixels * inputs * each * (layer['stride'] ** 2)
         going = pixels * outputs * each
         if layer['name'] == 'enter':
@@ -140,6 +144,8 @@ def plan():
     runs = [('4k', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
     runs += [('720p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
     runs += [(size, model, 'auto', 0) for size in ('4k', '720p') for model in GUIDED[::-1]]
+    runs += [(size, 'fast', 'auto', 0) for size in ('4k', '720p', '3x')]
+    runs += [('4k', 'fast', 'auto', bands) for bands in (1, 2, 8)]
     runs += [('4k', model, 'auto', bands) for model in ('quality', 'best')
              for bands in (1, 2, 4)]
     runs += [('1440p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]

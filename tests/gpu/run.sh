@@ -68,6 +68,7 @@ if [ -n "$tests" ]; then
     grep -h 'dB' "$work/test_stages.txt" "$work/test_real.txt" | sort | uniq -c | sort -rn |
         tail -n 3
     grep -h 'dB' "$work/test_network.txt"
+    grep -hE 'dB|equal' "$work/test_integers.txt"
 fi
 [ "$passed" = 0 ] || echo "checks took $(($(date +%s) - began)) s"
 nvidia-smi --query-gpu=name,clocks.sm,clocks.mem,power.limit --format=csv,noheader 2>/dev/null

@@ -66,9 +66,26 @@ class Models(common.Case):
         self.assertNotIn("takes over", text)
         np.testing.assert_array_equal(automatic, by_name)
 
+    def test_integers(self):
+        os.environ["HINDSIGHT_MODELS"] = self.path("models")
+        path = self.make("models", "hs-fast.safetensors", preset="fast")
+        text = self.succeed("inspect", path).stdout
+        for words in ("preset fast, 10 layers", "architecture: taau-int8",
+                      "head         conv 1x1   32 to  48  level 0"):
+            self.assertIn(words, text)
+        _, taau, _ = self.upscale("taau", "--model", "taau")
+        text, plain, name = self.upscale("plain", "--model", "fast", "--path", "plain")
+        self.assertEqual(name, "fast")
+        self.assertNotIn("takes over", text)
+        self.assertGreater(np.abs(plain - taau)[..., :3].mean(), 1e-3)
+        # Integers are the same on every path.
+        text, matrix, name = self.upscale("matrix", "--model", path, "--path", "matrix")
+        self.assertEqual(name, "fast")
+        np.testing.assert_array_equal(matrix, plain)
+
     def test_taau_takes_over(self):
         _, plain, _ = self.upscale("taau", "--model", "taau")
-        for option in ("best", "quality"):
+        for option in ("best", "quality", "fast"):
             text, pixels, name = self.upscale(option, "--model", option)
             self.assertEqual(name, "taau")
             self.assertEqual(text.count("takes over"), 1)

@@ -60,8 +60,9 @@ static void open_folders(void)
 static void close_folders(void)
 {
     static const char *const names[] = {"hs-quality.safetensors", "hs-best.safetensors",
-                                        "hs-ray.safetensors", "mine.safetensors"};
-    for (int i = 0; i < 4; i++) {
+                                        "hs-ray.safetensors", "hs-fast.safetensors",
+                                        "mine.safetensors"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         remove(in_folder(folder, names[i]));
         remove(in_folder(other, names[i]));
     }
@@ -106,6 +107,9 @@ static void with_all_files(struct test_rng *rng)
     expect(PARAMS(.preset = "atrous"), false, "atrous", 0, NULL);
     expect(PARAMS(.preset = "taau"), false, "taau", 0, NULL);
     expect(PARAMS(.preset = "quality"), true, "quality", 0, NULL);
+    expect(PARAMS(.preset = "fast"), true, "taau", HS_LOG_WARN, "no hs-fast.safetensors");
+    put(rng, folder, "hs-fast.safetensors", "fast");
+    expect(PARAMS(.preset = "fast"), true, "fast", 0, NULL);
     expect(PARAMS(.preset = "best"), true, "best", 0, NULL);
     expect(PARAMS(0), false, "quality", 0, NULL);
     expect(PARAMS(.preset = "auto"), false, "quality", 0, NULL);
@@ -168,7 +172,8 @@ static void named_files(struct test_rng *rng)
     expect_error(PARAMS(.file = other), HS_ERR_IO, other);
     put_damaged(folder, "mine.safetensors");
     expect_error(PARAMS(.file = path), HS_ERR_FORMAT, "too few");
-    expect_error(PARAMS(.preset = "nothing"), HS_ERR_INVALID, "there are: auto, taau, quality");
+    expect_error(PARAMS(.preset = "nothing"), HS_ERR_INVALID,
+                 "there are: auto, taau, fast, quality");
     close_folders();
 }
 

@@ -27,8 +27,8 @@ enum hs_path {
 /** Arguments of hs_model_load(). */
 struct hs_model_params {
     /**
-     * `taau`, `quality`, `best`, `atrous` or `ray`; what `file` must hold. NULL or "auto": see
-     * hs_model_load().
+     * `taau`, `fast`, `quality`, `best`, `atrous` or `ray`; what `file` must hold. NULL or "auto":
+     * see hs_model_load().
      */
     const char *preset;
     /** Wanted path. One that the device or the model does not have falls back with a log line. */
@@ -61,6 +61,7 @@ struct hs_model_info {
  * `taau` is weight-free temporal accumulation upscaling: jitter-aware reconstruction of the
  * current samples, reprojected history, rectification, blend by confidence. `quality` and `best`
  * add a network that steers all of these; "auto" is `best` for `batch` on a GPU, else `quality`.
+ * `fast` adds a small one, of 8-bit integers on render pixels.
  * `atrous` is for noisy path-traced frames: it takes the noise out at render size, by means of the
  * guides that a frame has, and then does what `taau` does. `ray` adds a network that sees guides
  * and how noisy pixels are, and steers how much of the noise goes, and all that `quality` steers.

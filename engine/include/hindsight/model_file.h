@@ -27,7 +27,8 @@ struct hs_model_layer {
     const char *kind;         ///< "conv", "down" or "up".
     uint32_t size, stride;    ///< Of the kernel.
     uint32_t inputs, outputs; ///< Channels.
-    uint32_t level;           ///< It has 1 / 2^(level + 1) of the output size.
+    /** It has 1 / 2^(level + 1) of the output size, of taau-int8 1 / 2^level of the render size. */
+    uint32_t level;
     bool relu;
     const char *add; ///< What is added: "block", "level0", "level1", or NULL.
 };
