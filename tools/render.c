@@ -12,7 +12,6 @@
 #include "tool.h"
 
 #define MAX_SEEDS 10000000
-#define MAX_SETTINGS 64
 
 enum {
     OPT_OUTPUT,
@@ -94,7 +93,6 @@ static const struct tool_option options[] = {
 struct command {
     struct render_request request;
     const char *mesh, *environment;
-    const char *convention, *settings[MAX_SETTINGS];
     bool list, quiet, planes_given, specular_given;
 };
 
@@ -285,15 +283,10 @@ static int take(void *priv, int row, const char *value)
     case OPT_PLANES:
         return take_planes(command, value);
     case OPT_CONVENTION:
-        command->convention = value;
+        r->asked.preset = value;
         return 0;
     case OPT_SET:
-        if (r->setting_count == MAX_SETTINGS) {
-            tool_error("--set: no more than %d", MAX_SETTINGS);
-            return HS_ERR_INVALID;
-        }
-        command->settings[r->setting_count++] = value;
-        return 0;
+        return tool_convention_add(&r->asked, value);
     case OPT_MESH:
         command->mesh = value;
         return 0;
@@ -369,21 +362,18 @@ static int take_convention(struct command *command)
     struct render_request *r = &command->request;
     int err = 0;
 
-    if (!command->convention && !r->setting_count)
+    if (!r->asked.preset && !r->asked.setting_count)
         return 0;
     if (r->format != RENDER_EXR && r->format != RENDER_RAW) {
         tool_error("--convention and --set need --format exr or raw");
         return HS_ERR_INVALID;
     }
-    if (command->convention && !strcmp(command->convention, "auto")) {
+    if (r->asked.preset && !strcmp(r->asked.preset, "auto")) {
         tool_error("--convention auto is for reading; hindsight inspect --presets lists others");
         return HS_ERR_INVALID;
     }
-    err = hsio_convention_preset(&r->convention, command->convention ? command->convention : "raw",
-                                 tool_log());
-    for (int i = 0; !err && i < r->setting_count; i++)
-        err = hsio_convention_set_text(&r->convention, command->settings[i], tool_log());
-    r->settings = command->settings;
+    r->asked.preset = r->asked.preset ? r->asked.preset : "raw";
+    err = tool_convention_make(&r->asked, &r->convention);
     r->converts = true;
     if (!err)
         render_plan_convention(r, command->specular_given);

@@ -10,6 +10,7 @@
 #include "hsio.h"
 #include "hsio_store.h"
 #include "hsscenes.h"
+#include "options.h"
 
 #define RENDER_CHUNK 8 ///< Frames that are recorded, submitted and read back together.
 
@@ -61,8 +62,7 @@ struct render_request {
     bool converts;            ///< Files hold what `convention` says, else plain planes.
     bool motion_is_next;      ///< The convention's motion is that to the next frame.
     struct hsio_convention convention;
-    const char *const *settings; ///< "key=value" that were set on top of the preset.
-    int setting_count;
+    struct tool_convention asked; ///< What `convention` was made of.
 };
 
 /** A clip, or for EXR and raw a part of one, on the CPU. */

@@ -99,9 +99,10 @@ void render_write_convention(FILE *file, const struct render_request *r,
         hsio_convention_preset(&conv, "raw", NULL);
     fprintf(file, "{\"preset\": ");
     tool_json_string(file, conv.preset);
-    for (int i = 0; i < r->setting_count; i++) {
+    for (int i = 0; i < r->asked.setting_count; i++) {
+        const char *setting = r->asked.settings[i];
         char key[64];
-        snprintf(key, sizeof(key), "%.*s", (int)strcspn(r->settings[i], "="), r->settings[i]);
+        snprintf(key, sizeof(key), "%.*s", (int)strcspn(setting, "="), setting);
         write_key(file, &conv, key);
     }
     if ((int)specular != (int)conv.specular_albedo.kind) {
