@@ -278,6 +278,7 @@ static GstFlowReturn read_frame(GstHsSequenceSrc *self, int index, GstBuffer **o
     GstHsOriginMeta *origin;
     GstBuffer *buffer = NULL;
     GstFlowReturn flow = GST_FLOW_OK;
+    struct hsio_mended mended;
     char *what;
     int err = hsio_frame_open(self->sequence->sequence, index, &frame);
 
@@ -291,6 +292,8 @@ static GstFlowReturn read_frame(GstHsSequenceSrc *self, int index, GstBuffer **o
         hsio_frame_close(&frame);
         return GST_FLOW_NOT_NEGOTIATED;
     }
+    if (!err)
+        err = hsio_frame_mend(frame, &mended);
     if (!err)
         err = read_planes(frame, &buffer, planes);
     if (!err)

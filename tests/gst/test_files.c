@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hssequencesink: single planes, what it takes by location, what it refuses, what it leaves alone.
 #include <glib/gstdio.h>
+#include <math.h>
 
 #include "io/hsio.h"
 #include "rig.h"
@@ -162,6 +163,34 @@ static void plane_of_a_sequence(struct test_rng *rng)
     run(in, "", "z.####.exr");
     g_free(read_file("z.0007.exr", &bytes));
     g_free(read_file("z.0008.exr", &bytes));
+    remove_folder();
+    g_free(in);
+}
+
+/** Vectors to the next frame are those of the frame before; the first one has none. */
+static void vectors_made_whole(struct test_rng *rng)
+{
+    char *in = g_strdup_printf("hssequencesrc location=%s/samples/bridge/lr/bridge_####.exr "
+                               "convention-changes=motion.direction=next start=7 stop=8 ! "
+                               "hsplanedemux plane=motion",
+                               getenv("HS_SOURCE_ROOT"));
+
+    (void)rng;
+    rig_init();
+    make_folder();
+    run(in, "", "m.####.rg32f");
+    for (int number = 7; number < 9; number++) {
+        char *name = g_strdup_printf("m.%04d.rg32f", number);
+        gsize bytes, written = 0;
+        float *values = (float *)(void *)read_file(name, &bytes);
+
+        for (gsize i = 0; i < bytes / 8; i++)
+            written += isfinite(values[2 * i]) != 0;
+        printf("frame %d: %d of %d vectors\n", number, (int)written, (int)(bytes / 8));
+        REQUIRE(number == 7 ? written == 0 : written > bytes / 8 / 2);
+        g_free(values);
+        g_free(name);
+    }
     remove_folder();
     g_free(in);
 }
@@ -434,6 +463,7 @@ static void overwrite(struct test_rng *rng)
 static const struct test_case cases[] = {
     {"one plane", one_plane},
     {"plane of a sequence", plane_of_a_sequence},
+    {"vectors made whole", vectors_made_whole},
     {"integer plane", integer_plane},
     {"caps by location", caps_by_location},
     {"tells once", tells_once},
