@@ -253,6 +253,7 @@ int hsframe_setup(const struct hsio_frame_info *info, const struct hsframe_optio
         .exposure = exposure_params(info, options),
         .guide_params = guide_params(info->convention),
         .firefly_clamp = options->firefly_clamp,
+        .look = options->look,
         .sharpness = options->sharpness >= 0 ? options->sharpness : info->sharpness,
         .reset = info->reset || options->reset,
     };

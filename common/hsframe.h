@@ -19,6 +19,7 @@ struct hsframe_options {
     float exposure;      ///< 0: as the frame says, else measured.
     float sharpness;     ///< Negative: as the frame says.
     float firefly_clamp; ///< As in hs_frame; 0: off.
+    struct hs_look look; ///< As in hs_frame.
     bool reset;          ///< A cut, whatever the frame says.
 };
 

@@ -37,6 +37,8 @@ struct hs_frame_params {
     HS_IVEC4 origin_guide;  // diffuse albedo x, y; specular albedo x, y
     HS_IVEC4 origin_guide2; // normal x, y; roughness x, y
     HS_IVEC4 origin_guide3; // hit distance x, y; unused
+    HS_VEC4 look[4]; // curve, 0: none; grade, contrast, pivot. shadows; saturation. highlights;
+                     // vignette. grain, its seed 0..65535, aberration in px, unused
 };
 
 #define HS_FRAME_RESET 1             // no history

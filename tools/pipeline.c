@@ -159,6 +159,7 @@ static int submit_item(struct pipeline *p, int number, struct upscale_watch *wat
             p->request->exposure > 0 ? (float)p->request->exposure : slot->input.exposure,
         .frame.sharpness = (float)p->request->sharpness,
         .frame.firefly_clamp = (float)p->request->firefly_clamp,
+        .frame.look = p->request->look,
         .frame.reset = item->reset,
         .read_back = item->write,
     };

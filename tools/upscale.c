@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "look.h"
 #include "report.h"
 #include "tool.h"
 
@@ -31,6 +32,7 @@ enum {
     OPT_NO_FRAMES_JSON,
     OPT_EXPOSURE,
     OPT_FIREFLY_CLAMP,
+    OPT_LOOK,
     OPT_SHARPNESS,
     OPT_LDR,
     OPT_DEPTH,
@@ -87,12 +89,16 @@ static const struct tool_option options[] = {
      "the frame's own, else auto."},
     {"firefly-clamp", 0, "N",
      "Greatest luminance of an input pixel, after exposure. Takes light away. Default: off."},
+    {"look", 0, "LOOK",
+     "From linear light to a display's values: none (default), or aces, a filmic curve; behind it "
+     "a grade, such as aces,contrast=0.1,shadows=0/0/0.04,vignette=0.3. More keys: pivot, "
+     "highlights, saturation, grain, aberration (px), grade (0 to 1: how much of it)."},
     {"sharpness", 0, "N", "0 (off) to 1. Default: the frame's own, else 0."},
     {"ldr", 0, NULL, "The colour is display-referred, 0 to 1."},
     {"depth", 0, "TYPE", "Of EXR output: half or float. Default: as the input's colour."},
     {"tone", 0, "CURVE",
      "Of PNG output: none, srgb, or metric, that is (x / (1 + x)) ^ (1 / 2.2). Default srgb, "
-     "with --ldr none."},
+     "with --ldr or --look none."},
     {"png-bits", 0, "N", "8 or 16. Default 8."},
     {"aux", 0, "PATTERN",
      "Carries other channels of the EXR over, enlarged: all, or a name with *; =nearest, =linear "
@@ -243,6 +249,8 @@ static int take(void *priv, int row, const char *value)
         return tool_parse_plane(value, &request->sequence);
     case OPT_EXPOSURE:
         return take_exposure(request, value);
+    case OPT_LOOK:
+        return tool_look_parse(value, &request->look);
     case OPT_FIREFLY_CLAMP:
         return tool_parse_float("firefly-clamp", value, 1e-6, 65504, &request->firefly_clamp);
     case OPT_SHARPNESS:
@@ -399,6 +407,12 @@ int tool_upscale(int argc, char **argv)
 
     if (!err && !request.output) {
         tool_error("-o OUT is missing");
+        err = HS_ERR_INVALID;
+    }
+    if (!err && request.look.curve != HS_LOOK_NONE &&
+        (request.ldr || tool_is_baseline(request.model))) {
+        tool_error("--look: %s", request.ldr ? "colour of --ldr has one already"
+                                             : "nearest and bicubic have none");
         err = HS_ERR_INVALID;
     }
     // A wrong name or key is wrong usage, whatever the input is.

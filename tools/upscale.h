@@ -37,6 +37,7 @@ struct upscale_request {
     double exposure;  ///< 0: not given.
     double sharpness; ///< Negative: not given.
     double firefly_clamp;
+    struct hs_look look;
     int depth; ///< 0: as the input, 1: half, 2: float.
     int tone;  ///< 0: by kind of sequence, else hsio_curve + 1.
     int png_bits;

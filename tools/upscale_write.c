@@ -88,9 +88,9 @@ int upscale_write(const struct upscale_request *request, const struct upscale_pl
     };
     const struct hsio_write_options options = {
         .png_bits = request->png_bits,
-        .curve = request->tone  ? (enum hsio_curve)(request->tone - 1)
-                 : request->ldr ? HSIO_CURVE_NONE
-                                : HSIO_CURVE_SRGB,
+        .curve = request->tone ? (enum hsio_curve)(request->tone - 1)
+                 : request->ldr || request->look.curve != HS_LOOK_NONE ? HSIO_CURVE_NONE
+                                                                       : HSIO_CURVE_SRGB,
         .png_alpha = channel_count(info->planes[HSIO_PLANE_COLOR].channels) > 3,
         .source = source,
         .passthrough = aux,

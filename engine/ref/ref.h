@@ -176,9 +176,9 @@ void hs_ref_aov(const struct hs_frame_params *p, const struct hs_state *state,
                 const struct hs_ref_aov *aov, struct hs_ref_plane *next,
                 struct hs_ref_plane *image);
 
-/** Sharpening of `in` into `out`, 4 channels, output size each. */
-void hs_ref_finish(const struct hs_frame_params *p, const struct hs_ref_plane *in,
-                   struct hs_ref_plane *out);
+/** Sharpening and look of `in` into `out`, 4 channels, output size each. */
+void hs_ref_finish(const struct hs_frame_params *p, const struct hs_state *state,
+                   const struct hs_ref_plane *in, struct hs_ref_plane *out);
 
 /** Canonical motion at texel (x, y): unit and sign as hs_motion_params. */
 enum hs_ref_motion_state {

@@ -131,6 +131,16 @@ static int frame_flags(const struct hs_frame *f, const struct hs_ref_inputs *in,
            (automatic && !ldr && past->frames % 2 == 0 ? HS_FRAME_MEASURE : 0);
 }
 
+static void fill_look(const struct hs_look *l, struct hs_frame_params *p)
+{
+    const float pivot = l->pivot == 0 ? 0.5f : l->pivot;
+    p->look[0] = (struct hs_vec4){(float)l->curve, l->grade, l->contrast, pivot};
+    p->look[1] = (struct hs_vec4){l->shadows[0], l->shadows[1], l->shadows[2], l->saturation};
+    p->look[2] =
+        (struct hs_vec4){l->highlights[0], l->highlights[1], l->highlights[2], l->vignette};
+    p->look[3] = (struct hs_vec4){l->grain, 0, l->aberration_px, 0};
+}
+
 void hs_ref_params_fill(const struct hs_frame *f, const struct hs_ref_inputs *in,
                         const struct hs_ref_past *past, int out_width, int out_height, bool ldr,
                         struct hs_frame_params *p)
@@ -156,6 +166,7 @@ void hs_ref_params_fill(const struct hs_frame *f, const struct hs_ref_inputs *in
     }
     p->depth = depth_values(&f->depth_params);
     p->depth.w = f->firefly_clamp;
+    fill_look(&f->look, p);
     p->exposure = (struct hs_vec4){or_one(f->exposure.scale), 1 / or_one(f->exposure.pre_exposure),
                                    or_one(f->exposure.value), f->sharpness};
     if (past->valid && past->has_camera && f->camera &&

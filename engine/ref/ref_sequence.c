@@ -10,6 +10,7 @@ struct hs_ref_stream {
     int width, height;
     bool ldr;
     int parity;
+    int count; ///< Of all frames.
     struct hs_ref_past past;
     struct hs_frame_params params;
     struct hs_state state;
@@ -250,8 +251,9 @@ int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,
     }
     struct hs_frame_params *p = &s->params;
     hs_ref_params_fill(f, in, &s->past, s->width, s->height, s->ldr, p);
-    const bool sharpen = f->sharpness > 0;
-    if (sharpen)
+    p->look[3].y = (float)(s->count++ & 0xffff);
+    const bool finish = f->sharpness > 0 || f->look.curve != HS_LOOK_NONE;
+    if (finish)
         p->prev_size.z |= HS_FRAME_FINISH;
     if (s->keep_float)
         p->prev_size.z |= HS_REF_FRAME_FLOAT;
@@ -267,11 +269,11 @@ int hs_ref_stream_frame(struct hs_ref_stream *s, const struct hs_frame *f,
     if (err)
         return err;
     hs_ref_reproject(p, &s->state, &in->motion, &s->prep, &s->history[s->parity], &s->reproj);
-    err = run_network(s, in, sharpen ? &s->resolved : image);
+    err = run_network(s, in, finish ? &s->resolved : image);
     if (err)
         return err;
-    if (sharpen)
-        hs_ref_finish(p, &s->resolved, image);
+    if (finish)
+        hs_ref_finish(p, &s->state, &s->resolved, image);
     advance(s, f, in);
     s->past.has_normal = world_normal;
     return 0;

@@ -168,6 +168,36 @@ static int check_guides(const struct hs_log *log, const struct hs_frame *f)
     return 0;
 }
 
+static bool within(const float *v, int count, float low, float high)
+{
+    for (int i = 0; i < count; i++) {
+        if (!(v[i] >= low && v[i] <= high))
+            return false;
+    }
+    return true;
+}
+
+static int check_look(const struct hs_stream *s, const struct hs_look *l)
+{
+    const struct hs_log *log = &s->device->log;
+    if ((unsigned)l->curve > HS_LOOK_ACES)
+        return hs_invalid(log, "look: unknown curve %d", (int)l->curve);
+    if (l->curve == HS_LOOK_NONE)
+        return 0;
+    if (s->params.flags & HS_STREAM_LDR)
+        return hs_invalid(log, "look: display-referred streams have theirs already");
+    const float positive[] = {l->grade, l->pivot, l->vignette, l->grain};
+    if (!within(positive, 4, 0, 1))
+        return hs_invalid(log, "look: grade, pivot, vignette or grain is not within 0 and 1");
+    const float both[] = {l->contrast, l->saturation};
+    if (!within(both, 2, -1, 1) || !within(l->shadows, 3, -1, 1) ||
+        !within(l->highlights, 3, -1, 1) || !within(&l->aberration_px, 1, -64, 64))
+        return hs_invalid(log,
+                          "look: contrast, saturation, shadows, highlights or aberration is out "
+                          "of range");
+    return 0;
+}
+
 static int check_values(const struct hs_log *log, const struct hs_frame *f)
 {
     const struct hs_motion_params *m = &f->motion_params;
@@ -254,6 +284,8 @@ int hs_frame_check(const struct hs_stream *s, const struct hs_frame *f, struct h
     int err = check_sizes(s, f);
     if (!err)
         err = check_values(log, f);
+    if (!err)
+        err = check_look(s, &f->look);
     if (err)
         return err;
     if (!f->colour.view || !f->output.view)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static_assert(sizeof(struct hs_frame_params) == 21 * 16, "std140 layout of the parameter block");
+static_assert(sizeof(struct hs_frame_params) == 25 * 16, "std140 layout of the parameter block");
 static_assert(sizeof(struct hs_aov_push) == 5 * 16, "push constants");
 static_assert(sizeof(struct hs_state) == (2 + HS_MEASURE_GROUPS) * 16, "std430 layout of state");
 
@@ -215,6 +215,17 @@ static struct hs_ivec4 origins(const struct hs_plane_use *a, const struct hs_pla
     return o;
 }
 
+static void fill_look(const struct hs_stream *s, const struct hs_look *l, struct hs_frame_params *p)
+{
+    const float *low = l->shadows, *high = l->highlights;
+    p->look[0] = (struct hs_vec4){(float)l->curve, l->grade, l->contrast, l->pivot};
+    p->look[1] = (struct hs_vec4){low[0], low[1], low[2], l->saturation};
+    p->look[2] = (struct hs_vec4){high[0], high[1], high[2], l->vignette};
+    p->look[3] = (struct hs_vec4){l->grain, (float)(s->frames & 0xffff), l->aberration_px, 0};
+    if (l->pivot == 0)
+        p->look[0].w = 0.5f;
+}
+
 void hs_params_fill(const struct hs_stream *s, struct hs_recording *rec)
 {
     const struct hs_frame *f = rec->frame;
@@ -244,6 +255,7 @@ void hs_params_fill(const struct hs_stream *s, struct hs_recording *rec)
         reprojection(f->camera, &s->prev_camera, p->reproject))
         p->prev_size.z |= HS_FRAME_CAMERA;
     p->depth.w = f->firefly_clamp;
+    fill_look(s, &f->look, p);
     if (rec->guides) {
         p->prev_size.z |= guide_flags(rec);
         if (f->camera && fill_view(f->camera, p->view))

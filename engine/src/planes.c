@@ -131,7 +131,7 @@ int hs_planes_choose(struct hs_stream *s, struct hs_recording *rec)
     // More bits than half floats hold.
     const VkFormat colour = rec->frame->colour.format;
     rec->wide = colour == VK_FORMAT_R32G32B32A32_SFLOAT || colour == VK_FORMAT_R16G16B16A16_UNORM;
-    rec->finish = rec->frame->sharpness > 0;
+    rec->finish = rec->frame->sharpness > 0 || rec->frame->look.curve != HS_LOOK_NONE;
     if (!err)
         err = hs_guides_choose(s, rec);
     if (!err && rec->wide)

@@ -110,7 +110,7 @@ static void compare_stages(struct fixture *fx, struct hs_stream *stream, const s
                            &network.layers[last].result, &next, &image);
     gpu_levels_finish(&seen);
     if (s->frame.sharpness > 0)
-        hs_ref_finish(p, &image, &sharp);
+        hs_ref_finish(p, &now.state, &image, &sharp);
     add_pictures(&e->resolved, got, s->frame.sharpness > 0 ? &sharp : &image);
     hs_ref_network_finish(&network);
     gpu_planes_finish(&now);

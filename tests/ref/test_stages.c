@@ -24,6 +24,7 @@ struct recipe {
     enum hs_exposure_mode exposure;
     bool no_depth, no_motion, display, jittered, swap, camera, reactive, half, resize, bad, alpha;
     float sharpness;
+    struct hs_look look;
 };
 
 static const struct recipe recipes[] = {
@@ -37,6 +38,26 @@ static const struct recipe recipes[] = {
      .render_width = 97,
      .render_height = 30,
      .sharpness = 0.7f},
+    {.name = "look, alpha",
+     .render_width = 49,
+     .render_height = 40,
+     .alpha = true,
+     .look = {.curve = HS_LOOK_ACES}},
+    {.name = "graded, sharpened",
+     .render_width = 49,
+     .render_height = 40,
+     .sharpness = 0.4f,
+     .exposure = HS_EXPOSURE_AUTO,
+     .look = {.curve = HS_LOOK_ACES,
+              .grade = 0.8f,
+              .contrast = 0.3f,
+              .pivot = 0.4f,
+              .shadows = {0, 0.02f, 0.1f},
+              .highlights = {0.1f, 0.05f, -0.05f},
+              .saturation = -0.3f,
+              .vignette = 0.5f,
+              .grain = 0.1f,
+              .aberration_px = 3}},
     {.name = "three times, camera",
      .render_width = 33,
      .render_height = 27,
@@ -164,7 +185,7 @@ static void compare_stages(struct run *r, const struct hs_ref_inputs *in,
     require_planes_near("history weight", &now->next.aux, &next.aux,
                         (struct bound){2e-4f, 2 * HALF_STEP, 0.004f});
     if (p->prev_size.z & HS_FRAME_FINISH)
-        hs_ref_finish(p, &r->image, &image);
+        hs_ref_finish(p, &now->state, &r->image, &image);
     require_planes_near("picture", picture, &image, (struct bound){3e-4f, 1e-3f, 0.004f});
 
     hs_ref_plane_finish(&prep.colour);
@@ -303,6 +324,7 @@ static void one_frame(struct run *r, int time, struct gpu_planes *before, struct
         .texture = fx_plane(&exposure, read),
     };
     frame.sharpness = c->sharpness;
+    frame.look = c->look;
     frame.reset = time == 5;
     REQUIRE_EQ(fx_frame(fx, r->stream, &frame), 0);
 

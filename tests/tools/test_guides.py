@@ -103,6 +103,33 @@ class Guides(common.Case):
             _, other, _ = self.upscale("clip", "other%d" % index, "--model", "atrous", *options)
             self.assertGreater(np.abs(other - whole).max(), 1e-3, options)
 
+    def test_look(self):
+        """A display's values: EXR and PNG hold the same, without another curve on top."""
+        self.render("box", "clip", "--no-reference")
+        _, linear, _ = self.upscale("clip", "linear", "--model", "taau", "--exposure", 1)
+        _, look, _ = self.upscale("clip", "look", "--model", "taau", "--exposure", 1, "--look",
+                                  "aces")
+        half = 0.5 * np.maximum(linear.astype(np.float64), 0)
+        want = np.minimum(half * (2.51 * half + 0.03) / (half * (2.43 * half + 0.59) + 0.14), 1)
+        self.assertLess(np.abs(look - want ** (1 / 2.2)).max(), 3e-3)
+        _, graded, _ = self.upscale("clip", "graded", "--model", "taau", "--exposure", 1, "--look",
+                                    "aces,vignette=1,shadows=0/0/0.1,grain=0.05")
+        self.assertGreater(np.abs(graded - look).max(), 0.02)
+        self.succeed("upscale", self.path("clip"), "-o", self.path("png/out.####.png"), "--device",
+                     "cpu", "--model", "taau", "--exposure", 1, "--look", "aces")
+        png, _ = common.read_image(self.path("png", "out.%04d.png" % (FRAMES - 1)))
+        self.assertLess(np.abs(png[..., :3] - look).max(), 0.004)
+        for text, words in (("film", "takes none, or aces"), ("aces,glow=1", "no key \"glow\""),
+                            ("aces,contrast=2", "contrast takes a number from -1 to 1"),
+                            ("aces,shadows=0/1", "three numbers"),
+                            ("aces,grain=0.1x", "more than grain takes"), ("aces,", "no key \"\"")):
+            self.fail_with(2, [words], "upscale", self.path("clip"), "-o", self.path("no"),
+                           "--look", text)
+        for words, option in (("nearest and bicubic have none", ("--model", "nearest")),
+                              ("has one already", ("--ldr",))):
+            self.fail_with(2, [words], "upscale", self.path("clip"), "-o", self.path("no"),
+                           "--look", "aces", *option)
+
     def test_other_models_leave_guides_alone(self):
         self.render("mirror", "clip", "--no-reference")
         _, whole, _ = self.upscale("clip", "whole", "--model", "taau")

@@ -88,6 +88,11 @@ CHANGE(specular_kind, f->guide_params.specular = (enum hs_specular_kind)3)
 CHANGE(normal_space, f->guide_params.normal_space = (enum hs_normal_space)2)
 CHANGE(roughness_kind, f->guide_params.roughness = (enum hs_roughness_kind)3)
 CHANGE(firefly, f->firefly_clamp = NAN)
+CHANGE(look_curve, f->look.curve = (enum hs_look_curve)2)
+CHANGE(look_grade, f->look = ((struct hs_look){.curve = HS_LOOK_ACES, .grade = 1.5f}))
+CHANGE(look_contrast, f->look = ((struct hs_look){.curve = HS_LOOK_ACES, .contrast = NAN}))
+CHANGE(look_shadows, f->look = ((struct hs_look){.curve = HS_LOOK_ACES, .shadows = {0, 2, 0}}))
+CHANGE(look_aberration, f->look = ((struct hs_look){.curve = HS_LOOK_ACES, .aberration_px = 65}))
 CHANGE(exposure_mode, f->exposure.mode = (enum hs_exposure_mode)4)
 CHANGE(exposure_value, f->exposure.value = -1)
 CHANGE(exposure_texture, f->exposure.mode = HS_EXPOSURE_TEXTURE)
@@ -145,6 +150,11 @@ static const struct change changes[] = {
     {"normal space", normal_space, HS_ERR_INVALID, "normal"},
     {"roughness kind", roughness_kind, HS_ERR_INVALID, "roughness"},
     {"firefly clamp", firefly, HS_ERR_INVALID, "firefly"},
+    {"look's curve", look_curve, HS_ERR_INVALID, "unknown curve"},
+    {"look's grade", look_grade, HS_ERR_INVALID, "look: grade"},
+    {"look's contrast", look_contrast, HS_ERR_INVALID, "look: contrast"},
+    {"look's shadows", look_shadows, HS_ERR_INVALID, "shadows"},
+    {"look's aberration", look_aberration, HS_ERR_INVALID, "aberration"},
     {"exposure mode", exposure_mode, HS_ERR_INVALID, "exposure"},
     {"exposure value", exposure_value, HS_ERR_INVALID, "exposure"},
     {"exposure texture", exposure_texture, HS_ERR_INVALID, "texture"},

@@ -13,6 +13,8 @@
 
 #include <vulkan/vulkan.h>
 
+#include "look.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -234,7 +236,7 @@ struct hs_frame {
     /**
      * Guides, render size, all optional: reflectance of the diffuse and of the specular lobe,
      * normal, roughness, and length of the reflected ray in units of depth (infinite: it left the
-     * scene; 0: none). `atrous` reads them, other presets leave them alone; see
+     * scene; 0: none). `atrous` and `ray` read them, other presets leave them alone; see
      * hs_stream_report().
      */
     struct hs_image diffuse_albedo;
@@ -267,6 +269,8 @@ struct hs_frame {
     /** AOVs, at most HS_AOV_MAX. NULL where the count is 0. Since: 2. */
     const struct hs_aov *aovs;
     uint32_t aov_count;
+    /** Zeros: the output stays scene-linear. Not of LDR streams. Since: 2. */
+    struct hs_look look;
 };
 
 #ifdef __cplusplus

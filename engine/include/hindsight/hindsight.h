@@ -18,6 +18,7 @@
 #include "error.h"
 #include "frame.h"
 #include "log.h"
+#include "look.h"
 #include "model.h"
 #include "model_file.h"
 #include "stream.h"
