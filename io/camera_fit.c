@@ -13,7 +13,7 @@
 /** A vector agrees within this and a part of its length. Pixels. */
 #define AGREES_PX 0.35
 #define AGREES_SHARE 0.05
-/** Neighbouring vectors are no independent witnesses: standard errors grow by this. */
+/** Neighbouring vectors are no independent witnesses: their standard errors grow by this. */
 #define DEPENDENCE 4.0
 
 enum {
@@ -149,7 +149,7 @@ static bool improve(double p[PARAMETERS], const struct hsio_camera_sample *list,
     for (int i = 0; i < count; i++) {
         double jacobian[2][PARAMETERS], e[2];
         const double size = error_of(p, &list[i], e) / unit;
-        const double weight = 1 / (unit * unit * (1 + size * size) * (1 + size * size));
+        const double spoilt = DEPENDENCE * unit * (1 + size * size), weight = 1 / (spoilt * spoilt);
 
         derive(p, list[i].x, list[i].y, list[i].near, jacobian);
         for (int a = 0; a < 2; a++) {
@@ -178,17 +178,16 @@ static bool improve(double p[PARAMETERS], const struct hsio_camera_sample *list,
     return true;
 }
 
-bool hsio_camera_fit(const struct hsio_camera_sample *list, int count, double pixel,
+bool hsio_camera_fit(const struct hsio_camera_sample *list, int count, double pixel, double *room,
                      struct hsio_camera_fit *out)
 {
     static const double lenses[] = {0.55, -0.2, 1.4};
-    double *room = malloc((size_t)count * sizeof(*room)), best = INFINITY, e[2];
+    double best = INFINITY, e[2];
     int agree = 0;
 
     *out = (struct hsio_camera_fit){.pixel = pixel};
     // Another lens is tried where the usual one leads nowhere.
-    for (size_t i = 0; room && i < sizeof(lenses) / sizeof(lenses[0]) && best > LEAST_ERROR * pixel;
-         i++) {
+    for (size_t i = 0; i < sizeof(lenses) / sizeof(lenses[0]) && best > LEAST_ERROR * pixel; i++) {
         double p[PARAMETERS] = {0}, covariance[PARAMETERS][PARAMETERS], median;
         bool good = true;
 
@@ -205,7 +204,6 @@ bool hsio_camera_fit(const struct hsio_camera_sample *list, int count, double pi
         memcpy(out->parameters, p, sizeof(p));
         memcpy(out->covariance, covariance, sizeof(covariance));
     }
-    free(room);
     for (int i = 0; isfinite(best) && i < count; i++) {
         const double length = hypot(list[i].motion[0], list[i].motion[1]);
 
@@ -232,5 +230,5 @@ double hsio_camera_doubt(const struct hsio_camera_fit *fit, double x, double y, 
                 sum += jacobian[a][k] * fit->covariance[k][l] * jacobian[a][l];
         }
     }
-    return DEPENDENCE * sqrt(fmax(sum, 0)) / fit->pixel;
+    return sqrt(fmax(sum, 0)) / fit->pixel;
 }

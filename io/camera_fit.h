@@ -24,8 +24,8 @@ struct hsio_camera_fit {
     double share; ///< Of the samples that agree.
 };
 
-/** Fits, `pixel` being a pixel's side. False: without memory, or no camera explains them at all. */
-bool hsio_camera_fit(const struct hsio_camera_sample *list, int count, double pixel,
+/** Fits, `pixel` being a pixel's side; `room` is for `count` numbers. False: there is no camera. */
+bool hsio_camera_fit(const struct hsio_camera_sample *list, int count, double pixel, double *room,
                      struct hsio_camera_fit *out);
 /** Motion of a standing point. False: it was behind the camera. */
 bool hsio_camera_move(const struct hsio_camera_fit *fit, double x, double y, double near,

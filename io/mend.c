@@ -281,6 +281,7 @@ static int estimate(const struct hsio_frame *f, struct field *field, struct hsio
     const size_t count = (size_t)field->width * (size_t)field->height;
     struct hsio_camera_sample *list = NULL;
     struct hsio_camera_fit fit;
+    double *room = NULL;
     size_t surfaces = 0, bare = 0;
     float top = 0;
     int n;
@@ -299,16 +300,21 @@ static int estimate(const struct hsio_frame *f, struct field *field, struct hsio
         return 0;
     top = top > 0 ? top : 1;
     list = malloc(SAMPLES * sizeof(*list));
-    if (!list)
+    room = malloc(SAMPLES * sizeof(*room));
+    if (!list || !room) {
+        free(list);
+        free(room);
         return no_memory(f);
+    }
     n = choose(field, top, list);
-    if (n >= LEAST_SAMPLES && hsio_camera_fit(list, n, 2.0 / field->width, &fit)) {
+    if (n >= LEAST_SAMPLES && hsio_camera_fit(list, n, 2.0 / field->width, room, &fit)) {
         m->share = fit.share;
         m->doubt_px = mean_doubt(field, &fit, top);
         if (m->share >= LEAST_SHARE && m->doubt_px <= MOST_DOUBT)
             fill(field, &fit, top, m);
     }
     free(list);
+    free(room);
     return 0;
 }
 

@@ -74,7 +74,8 @@ int upscale_read(const struct upscale_plan *plan, const struct upscale_item *ite
     err = hsio_frame_open(plan->seq, item->index, &input->frame);
     if (err < 0)
         goto error;
-    err = hsio_frame_mend(input->frame, &input->mended);
+    if (memory->input[HSIO_PLANE_MOTION])
+        err = hsio_frame_mend(input->frame, &input->mended);
     if (err < 0)
         goto error;
     info = hsio_frame_info(input->frame);

@@ -112,6 +112,23 @@ static int read_layers(void)
     return hsio_frame_read_layers(frame_now, &request, 1);
 }
 
+/* The frame is opened first, undisturbed. */
+static int mend_frame(void)
+{
+    const int wanted = countdown;
+    struct hsio_mended mended;
+    struct hsio_frame *frame = NULL;
+    int result;
+
+    countdown = -1;
+    REQUIRE_EQ(hsio_frame_open(open_now, 1, &frame), 0);
+    countdown = wanted;
+    result = hsio_frame_mend(frame, &mended);
+    countdown = -1;
+    hsio_frame_close(&frame);
+    return result;
+}
+
 static int write_file(void)
 {
     static float pixels[8 * 8 * 4];
@@ -194,6 +211,45 @@ static void png_and_raw(struct test_rng *rng)
     hsio_sequence_close(&open_now);
 }
 
+static void store_flow(const char *name, int channels)
+{
+    float file[3 + 16 * 16 * 2] = {202021.25f};
+    const int32_t size[2] = {16, 16};
+
+    memcpy(file + 1, size, sizeof(size));
+    for (int i = 0; i < 16 * 16 * channels; i++)
+        file[3 + i] = i < 32 ? 2e9f : 1;
+    io_store(io_path("%s", name), file, (3 + 16 * 16 * (size_t)channels) * sizeof(float));
+}
+
+static void mending(struct test_rng *rng)
+{
+    static const char *const directions[] = {"prev", "next"};
+
+    (void)rng;
+    for (int i = 1; i < 3; i++) {
+        char name[16];
+
+        io_make_rgba(io_path("s.%d.exr", i), 16, 16, NULL);
+        snprintf(name, sizeof(name), "s.%d.flo", i);
+        store_flow(name, 2);
+        snprintf(name, sizeof(name), "s.%d.dpt", i);
+        store_flow(name, 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct hsio_options options = {.planes = {[HSIO_PLANE_MOTION] = io_path("s.%%d.flo"),
+                                                        [HSIO_PLANE_DEPTH] = io_path("s.%%d.dpt")}};
+        struct hsio_convention conv;
+
+        REQUIRE_EQ(hsio_convention_preset(&conv, "sintel", &io_log), 0);
+        REQUIRE_EQ(hsio_convention_set(&conv, "motion.direction", directions[i], &io_log), 0);
+        REQUIRE_EQ(hsio_sequence_open(io_path("s.%%d.exr"), &conv, &options, &io_log, &open_now),
+                   0);
+        exhaust("mend", mend_frame);
+        hsio_sequence_close(&open_now);
+    }
+}
+
 static void folder(struct test_rng *rng)
 {
     (void)rng;
@@ -219,9 +275,7 @@ static void numbers(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"numbers", numbers},
-    {"exr", exr},
-    {"png_and_raw", png_and_raw},
-    {"folder", folder},
+    {"numbers", numbers}, {"exr", exr},       {"png_and_raw", png_and_raw},
+    {"mending", mending}, {"folder", folder},
 };
 TEST_MAIN(cases)

@@ -362,6 +362,27 @@ static void errors(struct test_rng *rng)
     REQUIRE_EQ(hsio_frame_mend(f, &mended), HS_ERR_FORMAT);
     io_store(io_path("c.1.exr"), "short", 5);
     REQUIRE(hsio_frame_mend(f, &mended) < 0);
+    {
+        static const struct io_channel sub[] = {{"u", EXR_PIXEL_HALF, 2, 2},
+                                                {"v", EXR_PIXEL_HALF, 2, 2}};
+        const struct io_part part = {
+            .data = {0, 0, WIDTH - 1, HEIGHT - 1}, .channels = sub, .channel_count = 2};
+        struct hsio_options options = {.planes = {[HSIO_PLANE_MOTION] = io_path("v.%%d.exr")}};
+        struct hsio_frame *second = NULL;
+        struct hsio_sequence *other = NULL;
+        struct hsio_convention conv;
+
+        for (int i = 1; i < 3; i++) {
+            io_make_rgba(io_path("c.%d.exr", i), WIDTH, HEIGHT, NULL);
+            io_make_exr(io_path("v.%d.exr", i), &part, 1, NULL);
+        }
+        REQUIRE_EQ(hsio_convention_preset(&conv, "nuke_forward", &io_log), 0);
+        REQUIRE_EQ(hsio_sequence_open(io_path("c.%%d.exr"), &conv, &options, &io_log, &other), 0);
+        REQUIRE_EQ(hsio_frame_open(other, 1, &second), 0);
+        REQUIRE_EQ(hsio_frame_mend(second, &mended), HS_ERR_UNSUPPORTED);
+        hsio_frame_close(&second);
+        hsio_sequence_close(&other);
+    }
     REQUIRE(mended.share == 7);
     hsio_frame_close(&f);
     hsio_sequence_close(&seq);
