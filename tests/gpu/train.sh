@@ -7,7 +7,7 @@
 # path-traced clips and measures sequences noisy-*.npz, all others the other ones; GPUs that have
 # nothing to train go on rendering path-traced clips meanwhile.
 #
-#   CONFIG          names of model.py, e.g. "quality        RENDER_MINUTES  of rendering ahead; 0: none
+#   CONFIG          names of model.py, e.g. "quality        RENDER_MINUTES  of rendering ahead, or 0
 #                   quality-window": at the same time on the same clips for the same minutes, each
 #                   on a GPU of its own if there are so many; ultra needs a ratio of 3
 #   TRAIN_MINUTES   of training, with its start             SEED            first seed of the clips
