@@ -269,7 +269,8 @@ static void behind_guides(struct test_rng *rng)
     fx_close(&fx);
 }
 
-static void run_network(struct test_rng *rng, struct fx_model_config config)
+static void run_network(struct test_rng *rng, struct fx_model_config config,
+                        enum hs_path network_path)
 {
     struct fixture fx;
     struct hs_weights *weights = NULL;
@@ -282,7 +283,7 @@ static void run_network(struct test_rng *rng, struct fx_model_config config)
     fx_model_file_finish(&file);
     REQUIRE_EQ(hs_weights_load(NULL, path, &weights), 0);
     REQUIRE_EQ(hs_model_load(fx.device,
-                             &(struct hs_model_params){.file = path, .path = HS_PATH_PLAIN},
+                             &(struct hs_model_params){.file = path, .path = network_path},
                              &fx.model),
                0);
     run_frames(&fx, fx.model, weights, false, false, rng);
@@ -291,20 +292,25 @@ static void run_network(struct test_rng *rng, struct fx_model_config config)
     fx_close(&fx);
 }
 
-static void with_network(struct test_rng *rng)
-{
-    run_network(rng, fx_model_tiny);
-}
-
 static void with_levels(struct test_rng *rng)
 {
-    run_network(rng, fx_model_ray);
+    run_network(rng, fx_model_ray, HS_PATH_PLAIN);
+}
+
+static void with_network(struct test_rng *rng)
+{
+    run_network(rng, fx_model_tiny, HS_PATH_PLAIN);
+}
+
+// Where there are no matrices the plain path runs again.
+static void with_matrices(struct test_rng *rng)
+{
+    run_network(rng, fx_model_tiny, HS_PATH_MATRIX);
 }
 
 static const struct test_case cases[] = {
-    {"without a network", without_network},
-    {"with a network", with_network},
-    {"behind guides", behind_guides},
+    {"without a network", without_network}, {"with a network", with_network},
+    {"with matrices", with_matrices},       {"behind guides", behind_guides},
     {"with levels", with_levels},
 };
 TEST_MAIN(cases)

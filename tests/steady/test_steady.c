@@ -19,6 +19,101 @@ static void write_model(struct test_rng *rng, const struct fx_model_config *conf
     fx_model_file_finish(&file);
 }
 
+/** Two AOVs, which share an input; `out` has an image for each. */
+static void add_aovs(struct hs_frame *frame, const struct fx_planes *planes,
+                     const struct vkdev_image out[2], struct hs_aov aovs[2])
+{
+    for (int i = 0; i < 2; i++)
+        aovs[i] = (struct hs_aov){
+            fx_plane(&planes->colour, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL),
+            fx_plane(&out[i], VK_IMAGE_LAYOUT_GENERAL), i ? HS_AOV_DATA : HS_AOV_LIGHT};
+    frame->aovs = aovs;
+    frame->aov_count = 2;
+}
+
+static void make_aov_images(struct fixture *fx, struct vkdev_image out[2])
+{
+    for (int i = 0; i < 2; i++)
+        out[i] = fx_image(fx, VK_FORMAT_R16G16B16A16_SFLOAT, 96, 80, VK_IMAGE_USAGE_STORAGE_BIT,
+                          VK_IMAGE_LAYOUT_GENERAL, NULL);
+}
+
+// Those of the first frames stay; a frame without them, or one with others, builds nothing.
+static void steady_aovs(struct test_rng *rng)
+{
+    (void)rng;
+    struct fixture fx;
+    struct fx_planes planes;
+    struct vkdev_image out[2];
+    struct hs_aov aovs[2];
+    struct hs_stream_info info;
+    shim_reset();
+    FX_OPEN(&fx, shim_get_instance_proc_addr, "taau");
+    fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
+    make_aov_images(&fx, out);
+    struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, 0);
+    for (int i = 0; i < 12; i++) {
+        struct hs_frame frame = fx_planes_frame(&planes, i);
+        add_aovs(&frame, &planes, out, aovs);
+        frame.aov_count = i < 3 ? 2 : (uint32_t)i % 3;
+        frame.reset = i == 7;
+        if (i == 2)
+            shim_reset();
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+    }
+    REQUIRE_EQ(shim.creates, 0);
+    fx_wait(&fx);
+    hs_stream_describe(stream, &info);
+    REQUIRE_EQ(info.descriptor_sets, 2 + 4);
+    hs_stream_forget(stream, out[0].view);
+    hs_stream_describe(stream, &info);
+    REQUIRE_EQ(info.descriptor_sets, 2 + 2);
+    hs_stream_destroy(&stream);
+    for (int i = 0; i < 2; i++)
+        vkdev_image_destroy(&fx.dev, &out[i]);
+    fx_planes_destroy(&fx, &planes);
+    fx_close(&fx);
+    REQUIRE_EQ(shim.live, 0);
+}
+
+// A frame whose AOVs can not be made is refused; the same frame goes through once they can.
+static void aov_calls_fail(struct test_rng *rng)
+{
+    (void)rng;
+    struct fixture fx;
+    struct fx_planes planes;
+    struct vkdev_image out[2];
+    struct hs_aov aovs[2];
+    shim_reset();
+    FX_OPEN(&fx, shim_get_instance_proc_addr, "taau");
+    fx.quiet = true;
+    fx_planes_create(&fx, 48, 40, 96, 80, VK_FORMAT_R16G16B16A16_SFLOAT, 0, &planes);
+    make_aov_images(&fx, out);
+    struct hs_frame frame = fx_planes_frame(&planes, 0);
+    add_aovs(&frame, &planes, out, aovs);
+    int failed = 0;
+    for (int err = HS_ERR_NOMEM; err; failed++) {
+        struct hs_stream *stream = fx_stream(&fx, 96, 80, 48, 40, 0);
+        REQUIRE(failed < 100);
+        shim_reset();
+        shim.fail_at = failed + 1;
+        shim.fail_with = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        err = fx_frame(&fx, stream, &frame);
+        REQUIRE_MSG(!err || err == HS_ERR_NOMEM, "call %d (%s) gives %d", failed, shim.failed, err);
+        shim.fail_at = 0;
+        REQUIRE_EQ(fx_frame(&fx, stream, &frame), 0);
+        fx_wait(&fx);
+        hs_stream_destroy(&stream);
+    }
+    printf("  %d calls\n", failed - 1);
+    REQUIRE(failed > 10);
+    for (int i = 0; i < 2; i++)
+        vkdev_image_destroy(&fx.dev, &out[i]);
+    fx_planes_destroy(&fx, &planes);
+    fx_close(&fx);
+    REQUIRE_EQ(shim.live, 0);
+}
+
 /** `file` is a model file or NULL for the preset. */
 static void steady_state(const char *preset, const char *file)
 {
@@ -304,6 +399,7 @@ static void lost_stays_lost(struct test_rng *rng)
 static const struct test_case cases[] = {
     {"steady taau", steady_taau},           {"steady network", steady_network},
     {"steady atrous", steady_atrous},       {"steady ray", steady_ray},
+    {"steady AOVs", steady_aovs},           {"AOV calls fail", aov_calls_fail},
     {"guides fail once", guides_fail_once}, {"each call fails", each_call_fails},
     {"lost stays lost", lost_stays_lost},
 };
