@@ -113,6 +113,49 @@ void gpu_planes_read(struct fixture *fx, struct hs_stream *s, bool wide, struct 
     };
 }
 
+void *gpu_tensor_read(struct fixture *fx, const struct hs_stream *s, int tensor)
+{
+    const struct hs_own_buffer *buffer = &s->tensors[tensor];
+    struct vkdev_buffer staging;
+    VkCommandBuffer cmd;
+    void *bytes = malloc(buffer->bytes);
+    REQUIRE(bytes);
+    REQUIRE_EQ(vkdev_buffer_create(&fx->dev, buffer->bytes, VK_BUFFER_USAGE_TRANSFER_DST_BIT, true,
+                                   &staging),
+               0);
+    REQUIRE_EQ(vkdev_begin(&fx->dev, &cmd), 0);
+    vkCmdCopyBuffer(cmd, buffer->buffer, staging.buffer, 1, &(VkBufferCopy){.size = buffer->bytes});
+    REQUIRE_EQ(vkdev_submit_wait(&fx->dev, cmd), 0);
+    memcpy(bytes, staging.map, buffer->bytes);
+    vkdev_buffer_destroy(&fx->dev, &staging);
+    return bytes;
+}
+
+struct hs_ref_plane gpu_head_read(struct fixture *fx, const struct hs_stream *s,
+                                  const struct hs_weights *weights,
+                                  const struct hs_frame_params *params)
+{
+    struct hs_ref_plane spread = {0};
+    struct hs_ref_plane last =
+        hs_ref_plane_make(params->size.x, params->size.y, (int)weights->channels[0]);
+    struct hs_ref_layer layer = {0};
+    int8_t *bytes = gpu_tensor_read(fx, s, HS_TENSOR(0, 0));
+    REQUIRE(last.texels);
+    const size_t row = (size_t)(last.width * last.channels);
+    for (int y = 0; y < last.height; y++) {
+        const size_t at = (size_t)y * s->levels[0].pitch * (size_t)last.channels;
+        for (size_t i = 0; i < row; i++)
+            last.texels[(size_t)y * row + i] = bytes[at + i];
+    }
+    REQUIRE_EQ(hs_ref_layer_run(&weights->layers[weights->layer_count - 1], &last, NULL, &layer),
+               0);
+    REQUIRE_EQ(hs_ref_spread_head(params, &layer.result, &spread), 0);
+    free(bytes);
+    hs_ref_layer_finish(&layer);
+    hs_ref_plane_finish(&last);
+    return spread;
+}
+
 void gpu_planes_finish(struct gpu_planes *p)
 {
     hs_ref_plane_finish(&p->prep.colour);

@@ -33,6 +33,14 @@ struct hs_own_image;
 struct hs_ref_plane gpu_own_read(struct fixture *fx, const struct hs_own_image *image,
                                  int32_t width, int32_t height);
 
+/** The bytes of a network's tensor, HS_TENSOR(); free() them. */
+void *gpu_tensor_read(struct fixture *fx, const struct hs_stream *stream, int tensor);
+
+/** The head of a network of integers, from its last activations, as resolve wants it. */
+struct hs_ref_plane gpu_head_read(struct fixture *fx, const struct hs_stream *stream,
+                                  const struct hs_weights *weights,
+                                  const struct hs_frame_params *params);
+
 /** How far two planes are apart, with the share of values that count as outliers. */
 struct bound {
     /** Allowed: absolute + relative * |want| for all but `outliers` of the values. */

@@ -103,15 +103,21 @@ static void compare_to_reference(struct run *r, const struct hs_ref_inputs *in)
     gpu_planes_read(r->fx, r->stream, in->wide, &now);
     struct hs_ref_plane next = hs_ref_plane_make(OW, OH, 4), image = hs_ref_plane_make(OW, OH, 4);
     const bool ray = r->weights && r->weights->architecture == HS_ARCHITECTURE_RAY;
+    const bool cells = r->weights && r->weights->architecture == HS_ARCHITECTURE_INT8;
     struct hs_ref_levels seen = {0}, *levels = ray ? &seen : NULL;
     struct hs_ref_plane features =
         hs_ref_plane_make((OW + 1) / 2, (OH + 1) / 2, r->weights ? (int)r->weights->features : 1);
     struct hs_ref_network network = {0};
+    struct hs_ref_plane spread = {0};
     const struct hs_ref_plane *head = NULL;
     REQUIRE(next.texels && image.texels && features.texels);
     if (ray)
         seen = gpu_levels_read(r->fx, r->stream, W, H);
-    if (r->weights) {
+    if (cells) {
+        // A feature that rounds to another integer would change it all.
+        spread = gpu_head_read(r->fx, r->stream, r->weights, &now.params);
+        head = &spread;
+    } else if (r->weights) {
         hs_ref_features(&now.params, &in->motion, &now.prep, &now.reproj, levels, &features);
         REQUIRE_EQ(hs_ref_network_run(r->weights, &features, &network), 0);
         head = &network.layers[network.layer_count - 1].result;
@@ -133,6 +139,7 @@ static void compare_to_reference(struct run *r, const struct hs_ref_inputs *in)
     r->past_colour = now.next.colour;
     now.next.colour = (struct hs_ref_plane){0};
     hs_ref_network_finish(&network);
+    hs_ref_plane_finish(&spread);
     gpu_levels_finish(&seen);
     gpu_planes_finish(&now);
     hs_ref_plane_finish(&features);
@@ -308,9 +315,15 @@ static void with_matrices(struct test_rng *rng)
     run_network(rng, fx_model_tiny, HS_PATH_MATRIX);
 }
 
+static void with_integers(struct test_rng *rng)
+{
+    run_network(rng, fx_model_integers, HS_PATH_PLAIN);
+    run_network(rng, fx_model_integers, HS_PATH_MATRIX);
+}
+
 static const struct test_case cases[] = {
     {"without a network", without_network}, {"with a network", with_network},
     {"with matrices", with_matrices},       {"behind guides", behind_guides},
-    {"with levels", with_levels},
+    {"with levels", with_levels},           {"with integers", with_integers},
 };
 TEST_MAIN(cases)

@@ -22,31 +22,12 @@ static const struct recipe recipes[] = {
 
 static const enum hs_path paths[] = {HS_PATH_PLAIN, HS_PATH_MATRIX};
 
-/** A tensor's bytes. */
-static int8_t *read_tensor(struct fixture *fx, const struct hs_stream *s, int tensor)
-{
-    const struct hs_own_buffer *buffer = &s->tensors[tensor];
-    struct vkdev_buffer staging;
-    VkCommandBuffer cmd;
-    int8_t *bytes = malloc(buffer->bytes);
-    REQUIRE(bytes);
-    REQUIRE_EQ(vkdev_buffer_create(&fx->dev, buffer->bytes, VK_BUFFER_USAGE_TRANSFER_DST_BIT, true,
-                                   &staging),
-               0);
-    REQUIRE_EQ(vkdev_begin(&fx->dev, &cmd), 0);
-    vkCmdCopyBuffer(cmd, buffer->buffer, staging.buffer, 1, &(VkBufferCopy){.size = buffer->bytes});
-    REQUIRE_EQ(vkdev_submit_wait(&fx->dev, cmd), 0);
-    memcpy(bytes, staging.map, buffer->bytes);
-    vkdev_buffer_destroy(&fx->dev, &staging);
-    return bytes;
-}
-
 /** The integers that the last frame's features were rounded to, from the twin's activations. */
 static struct hs_ref_plane read_features(struct fixture *fx, const struct hs_stream *s, int width,
                                          int height)
 {
     struct hs_ref_plane plane = hs_ref_plane_make(width, height, HS_FEATURES);
-    int8_t *bytes = read_tensor(fx, s, HS_TENSOR(0, 0));
+    int8_t *bytes = gpu_tensor_read(fx, s, HS_TENSOR(0, 0));
     REQUIRE(plane.texels);
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++) {
@@ -69,7 +50,7 @@ static struct {
 static void compare_tensor(struct fixture *fx, const struct hs_stream *s, int tensor,
                            const char *layer, const struct hs_ref_plane *want)
 {
-    int8_t *bytes = read_tensor(fx, s, tensor);
+    int8_t *bytes = gpu_tensor_read(fx, s, tensor);
     for (int y = 0; y < want->height; y++) {
         for (int x = 0; x < want->width; x++) {
             const size_t at =
@@ -255,28 +236,14 @@ static void compare_resolve(struct fixture *fx, struct hs_stream *stream, const 
     struct gpu_planes now;
     gpu_planes_read(fx, stream, s->in.wide, &now);
     const int w = now.params.size.z, h = now.params.size.w;
-    const uint32_t head = stream->model->layers.count - 1;
-    struct hs_ref_plane last =
-        hs_ref_plane_make(now.params.size.x, now.params.size.y, (int)file->weights->channels[0]);
-    struct hs_ref_plane image = hs_ref_plane_make(w, h, 4), spread = {0};
+    struct hs_ref_plane image = hs_ref_plane_make(w, h, 4);
+    struct hs_ref_plane spread = gpu_head_read(fx, stream, file->weights, &now.params);
     struct hs_ref_history next = {hs_ref_plane_make(w, h, 4), hs_ref_plane_make(w, h, 2)};
-    struct hs_ref_layer layer = {0};
-    int8_t *bytes = read_tensor(fx, stream, HS_TENSOR(0, 0));
-    REQUIRE(last.texels && image.texels && next.colour.texels && next.aux.texels);
-    for (int y = 0; y < last.height; y++) {
-        for (int i = 0; i < last.width * last.channels; i++)
-            last.texels[y * last.width * last.channels + i] =
-                bytes[(size_t)y * stream->levels[0].pitch * (size_t)last.channels + (size_t)i];
-    }
-    REQUIRE_EQ(hs_ref_layer_run(&file->weights->layers[head], &last, NULL, &layer), 0);
-    REQUIRE_EQ(hs_ref_spread_head(&now.params, &layer.result, &spread), 0);
+    REQUIRE(image.texels && next.colour.texels && next.aux.texels);
     hs_ref_resolve_steered(&now.params, &now.state, &now.prep, &now.reproj, NULL, &spread, &next,
                            &image);
     add_pictures(error, got, &image);
-    free(bytes);
     gpu_planes_finish(&now);
-    hs_ref_layer_finish(&layer);
-    hs_ref_plane_finish(&last);
     hs_ref_plane_finish(&spread);
     hs_ref_plane_finish(&image);
     hs_ref_plane_finish(&next.colour);

@@ -39,16 +39,8 @@ static const struct recipe ray_recipes[] = {
 static void add_activations(struct fixture *fx, struct error *e, const struct hs_stream *s,
                             const struct hs_ref_plane *want)
 {
-    const struct hs_own_buffer *buffer = &s->tensors[HS_TENSOR(0, 0)];
     const struct hs_level_size *level = &s->levels[0];
-    struct vkdev_buffer staging;
-    VkCommandBuffer cmd;
-    REQUIRE_EQ(vkdev_buffer_create(&fx->dev, buffer->bytes, VK_BUFFER_USAGE_TRANSFER_DST_BIT, true,
-                                   &staging),
-               0);
-    REQUIRE_EQ(vkdev_begin(&fx->dev, &cmd), 0);
-    vkCmdCopyBuffer(cmd, buffer->buffer, staging.buffer, 1, &(VkBufferCopy){.size = buffer->bytes});
-    REQUIRE_EQ(vkdev_submit_wait(&fx->dev, cmd), 0);
+    void *values = gpu_tensor_read(fx, s, HS_TENSOR(0, 0));
     REQUIRE_EQ(level->width, want->width);
     REQUIRE_EQ(level->height, want->height);
     const bool half = s->model->layers.matrix.m;
@@ -59,8 +51,8 @@ static void add_activations(struct fixture *fx, struct error *e, const struct hs
                 want->texels + ((size_t)y * level->width + x) * (size_t)want->channels;
             for (int c = 0; c < want->channels; c++) {
                 const size_t i = at + (size_t)c;
-                const float got = half ? hsio_half_to_float(((uint16_t *)staging.map)[i])
-                                       : ((float *)staging.map)[i];
+                const float got =
+                    half ? hsio_half_to_float(((uint16_t *)values)[i]) : ((float *)values)[i];
                 const double d = (double)got - (double)texel[c];
                 e->sum += d * d;
                 e->power += (double)texel[c] * (double)texel[c];
@@ -68,7 +60,7 @@ static void add_activations(struct fixture *fx, struct error *e, const struct hs
             }
         }
     }
-    vkdev_buffer_destroy(&fx->dev, &staging);
+    free(values);
 }
 
 /** What one path must reach, dB. */
