@@ -232,6 +232,42 @@ static int keep_options(struct hsio_sequence *s, const struct hsio_options *opti
     return result;
 }
 
+static bool find_dot(const struct hsio_candidate *list, int count, const struct hsio_match *match)
+{
+    for (int i = 0; i < count; i++) {
+        if (list[i].part == match->part && list[i].channel == match->channels[0])
+            return strchr(list[i].name, '.') != NULL || list[i].part_name[0];
+    }
+    return false;
+}
+
+/* Names presets that would find vectors where plain names find none. */
+static void hint_preset(const struct hsio_sequence *s, const char *path,
+                        const struct hsio_candidate *list, int count)
+{
+    struct hsio_convention conv, raw;
+    struct hsio_match match;
+    char names[256] = "";
+    size_t length = 0;
+
+    if (s->has_plane[HSIO_PLANE_MOTION] || hsio_convention_preset(&raw, "raw", NULL) ||
+        hsio_match_find(raw.channels[HSIO_PLANE_MOTION], "", list, count, &match))
+        return;
+    for (int i = 0; i < hsio_preset_count(); i++) {
+        const char *name = hsio_preset_name(i);
+
+        // Two channels of the picture could be anything.
+        if (hsio_convention_preset(&conv, name, NULL) ||
+            !hsio_match_find(conv.channels[HSIO_PLANE_MOTION], "", list, count, &match) ||
+            !find_dot(list, count, &match))
+            continue;
+        length = hsio_text_append(names, sizeof(names), length, "%s%s", length ? " or " : "", name);
+    }
+    if (length)
+        hsio_log(&s->log, HS_LOG_WARN,
+                 "%s: no motion under plain names; convention %s would find some", path, names);
+}
+
 /* `auto`: Blender names its channels like nobody else. */
 static int resolve_convention(struct hsio_sequence *s)
 {
@@ -252,6 +288,8 @@ static int resolve_convention(struct hsio_sequence *s)
         if (hsio_match_find("*.Combined.R|Combined.R|*.Vector.X,*.Vector.W", "", list, count,
                             &match))
             preset = "blender";
+        else
+            hint_preset(s, path, list, count);
         hsio_exr_close(&exr);
     }
     result = hsio_convention_preset(&found, preset, &s->log);

@@ -225,6 +225,22 @@ class Layouts(common.Case):
         self.assertIn("never measured, and the first frames do not tell",
                       self.upscale(still, "still", "--model", "taau")[0].stderr)
 
+    def test_a_preset_is_named_where_plain_names_fail(self):
+        for name, channels in (("unreal", "FinalImageMovieRenderQueue_MotionVectors.%s"),
+                               ("unity", "MotionVectors.%s"), ("nuke", "backward.%s"),
+                               ("renderman", "motionBack.%s"), (None, "index.%s")):
+            folder = self.path(str(name))
+            os.mkdir(folder)
+            ends = "uv" if name == "nuke" else "RG"
+            for number in (1, 2):
+                pixels = np.concatenate([picture(number), flow(0, 0)], -1)
+                common.write_exr(os.path.join(folder, "n.%04d.exr" % number), pixels,
+                                 list("RGBA") + [channels % end for end in ends])
+            told = self.upscale(folder, "out", "--overwrite")[0].stderr
+            self.assertEqual("would find some" in told, name is not None)
+            self.assertRegex(told, r"names; convention [a-z_ ]*\b%s\b[a-z_ ]* would" % name
+                             if name else "no motion vectors")
+
     def test_nuke(self):
         """Flow as forward.u and backward.v, y up, beside plain colour; Beachball's layer names."""
         os.mkdir(self.path("n"))
