@@ -379,5 +379,6 @@ int tool_gpu_create(const struct tool_backend_setup *setup, struct tool_backend 
 int tool_backend_create(const struct tool_backend_setup *setup, struct tool_backend **backend)
 {
     return tool_is_baseline(setup->model) ? tool_baseline_create(setup, backend)
+           : tool_is_oidn(setup->model)   ? tool_oidn_create(setup, backend)
                                           : tool_gpu_create(setup, backend);
 }

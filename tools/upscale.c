@@ -57,9 +57,10 @@ static const struct tool_option options[] = {
     {"size", 0, "WxH", "Output size, in place of --scale."},
     {"model", 'm', "NAME",
      "auto, taau, fast, quality, best, atrous or ray (both for noisy path-traced frames with "
-     "guides), or "
-     "a model file (.safetensors); or nearest or bicubic (single "
-     "frame, on the CPU, to compare with). Default auto: best on a GPU, else quality, else taau."},
+     "guides), or a model file (.safetensors); or oidn (Open Image Denoise on the CPU, if the "
+     "system has it, "
+     "then taau); or nearest or bicubic (single frame, on the CPU, to compare with). Default auto: "
+     "best on a GPU, else quality, else taau."},
     {"path", 0, "PATH", "Arithmetic of the model: auto, plain or matrix. Default auto."},
     {"device", 'd', "DEVICE",
      "Index or part of the name as in hindsight inspect --device, or cpu. Default: discrete, "

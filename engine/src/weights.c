@@ -56,8 +56,8 @@ static int check_text(const struct reader *r, const char *key, const char *expec
 /** A network must not pass for what has none. */
 static bool is_taken(const char *preset)
 {
-    static const char *const taken[] = {HS_CHOICE_PLAIN, HS_CHOICE_GUIDED, "auto", "nearest",
-                                        "bicubic"};
+    static const char *const taken[] = {HS_CHOICE_PLAIN, HS_CHOICE_GUIDED, "auto",
+                                        "nearest",       "oidn",           "bicubic"};
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         if (!strcmp(preset, taken[i]))
             return true;

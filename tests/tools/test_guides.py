@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Noisy path-traced frames with guides: atrous, and what happens without guides or weights."""
+import ctypes.util
 import json
 import os
 import subprocess
@@ -102,6 +103,37 @@ class Guides(common.Case):
                                          ("--firefly-clamp", 0.3))):
             _, other, _ = self.upscale("clip", "other%d" % index, "--model", "atrous", *options)
             self.assertGreater(np.abs(other - whole).max(), 1e-3, options)
+
+    def test_oidn(self):
+        """A library that does something known; one that fails; none."""
+        self.render("box", "clip", "--no-reference")
+        if not ctypes.util.find_library("OpenImageDenoise"):
+            self.fail_with(1, ["needs libOpenImageDenoise.so.2"], "upscale", self.path("clip"),
+                           "-o", self.path("none"), "--model", "oidn", "--device", "cpu")
+        path = os.environ.get("LD_LIBRARY_PATH", "")
+        self.addCleanup(os.environ.update, LD_LIBRARY_PATH=path)
+        os.environ["LD_LIBRARY_PATH"] = os.environ["FAKE_OIDN_FOLDER"] + ":" + path
+        pictures = {}
+        for mode in ("copy", "albedo", "normal"):
+            os.environ["FAKE_OIDN"] = mode
+            text, pictures[mode], name = self.upscale("clip", mode, "--model", "oidn")
+            self.assertEqual(name, "oidn")
+            self.assertIn("Open Image Denoise on the CPU, then taau on", text)
+        _, taau, _ = self.upscale("clip", "taau", "--model", "taau")
+        np.testing.assert_allclose(pictures["copy"], taau, rtol=0.02, atol=2e-3)
+        # Albedos are within 0 and 1 and not what light makes of them; normals have a length of 1.
+        self.assertLess(pictures["albedo"].max(), 1.01)
+        self.assertGreater(np.abs(pictures["albedo"] - taau).max(), 0.1)
+        self.assertGreater(np.abs(pictures["normal"] - pictures["albedo"]).max(), 0.1)
+        # Without albedo there is no normal, either: the fake's plane is not there.
+        os.environ["FAKE_OIDN"] = "normal"
+        _, bare, _ = self.upscale("clip", "bare", "--model", "oidn", "--set",
+                                  "diffuse_albedo.channels=", "--set", "specular_albedo.channels=")
+        np.testing.assert_array_equal(bare, pictures["copy"])
+        os.environ["FAKE_OIDN"] = "fail"
+        self.fail_with(1, ["Open Image Denoise: the fake says no"], "upscale", self.path("clip"),
+                       "-o", self.path("failed"), "--model", "oidn", "--device", "cpu")
+        self.assertFalse(os.path.exists(self.path("failed", "frame.0000.exr")))
 
     def test_look(self):
         """A display's values: EXR and PNG hold the same, without another curve on top."""
