@@ -79,9 +79,9 @@ void rig_render(struct rig *rig, struct hs_clip *clip, uint32_t frame, uint32_t 
         vkdev_image_barrier(cmd, &images[i], VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL);
     }
     const struct hs_clip_job job = {
-        frame,
-        {images[0].view, images[1].view, images[2].view, images[3].view, images[4].view,
-         images[5].view, images[6].view, images[7].view, images[8].view, images[9].view},
+        .frame = frame,
+        .planes = {images[0].view, images[1].view, images[2].view, images[3].view, images[4].view,
+                   images[5].view, images[6].view, images[7].view, images[8].view, images[9].view},
     };
     REQUIRE_EQ(hs_clip_record(clip, &job, 1, cmd), 0);
     for (uint32_t i = 0; i < RIG_PLANES; i++) {
