@@ -35,55 +35,24 @@ static int no_memory(const struct hsio_frame *f)
     return hsio_fail(&f->seq->log, HS_ERR_NOMEM, "%s: out of memory", f->info.path);
 }
 
-static int read_plane(struct hsio_frame *f, enum hsio_plane plane, enum hsio_format format,
-                      struct hsio_plane_stats *stats, float **out)
-{
-    const struct hsio_plane_info *info = &f->info.planes[plane];
-    const size_t bytes = (size_t)info->width * (size_t)info->height * hsio_format_bytes(format);
-    float *pixels = malloc(bytes);
-    int result;
-
-    if (!pixels)
-        return no_memory(f);
-    result = hsio_frame_read(f,
-                             &(struct hsio_plane_request){.plane = plane,
-                                                          .format = format,
-                                                          .buffer = pixels,
-                                                          .buffer_bytes = bytes,
-                                                          .stats = stats},
-                             1);
-    if (result)
-        free(pixels);
-    else
-        *out = pixels;
-    return result;
-}
-
 static float nearness(const struct hsio_convention *c, float z)
 {
     switch (c->depth.kind) {
     case HSIO_DEPTH_HARDWARE:
-        return isfinite(z) && z < 1 ? 1 - z : 0;
+        return isfinite(z) && z < 1 && z != c->depth.background ? 1 - z : 0;
     case HSIO_DEPTH_HARDWARE_INVERTED:
-        return isfinite(z) && z > 0 ? z : 0;
+        return isfinite(z) && z > 0 && z != c->depth.background ? z : 0;
     default:
         return isfinite(z) && z > 0 && z < c->depth.background ? 1 / z : 0;
     }
 }
 
-static int read_near(struct hsio_frame *f, struct field *field)
+/* One over depth, at the pixels of the motion plane. */
+static void take_near(const struct hsio_frame *f, const float *depth, struct field *field)
 {
     const struct hsio_plane_info *info = &f->info.planes[HSIO_PLANE_DEPTH];
-    float *depth = NULL;
-    int result;
 
-    if (!info->present)
-        return 0;
-    result = read_plane(f, HSIO_PLANE_DEPTH, HSIO_FORMAT_R32F, NULL, &depth);
-    if (result)
-        return result;
-    field->near = malloc((size_t)field->width * (size_t)field->height * sizeof(float));
-    for (int y = 0; field->near && y < field->height; y++) {
+    for (int y = 0; y < field->height; y++) {
         const float *row =
             depth + (size_t)((int64_t)y * info->height / field->height) * (size_t)info->width;
 
@@ -91,8 +60,40 @@ static int read_near(struct hsio_frame *f, struct field *field)
             field->near[(size_t)y * (size_t)field->width + (size_t)x] =
                 nearness(&f->convention, row[(int64_t)x * info->width / field->width]);
     }
+}
+
+/* As stored, both at once: they may be in one file. */
+static int read_planes(struct hsio_frame *f, struct hsio_plane_stats *stats, struct field *field)
+{
+    const struct hsio_plane_info *info = &f->info.planes[HSIO_PLANE_DEPTH];
+    const size_t pixels = (size_t)field->width * (size_t)field->height;
+    const size_t depth_bytes = (size_t)info->width * (size_t)info->height * sizeof(float);
+    float *depth = info->present ? malloc(depth_bytes) : NULL;
+    int result = 0;
+
+    field->motion = malloc(pixels * 2 * sizeof(float));
+    field->near = info->present ? malloc(pixels * sizeof(float)) : NULL;
+    if (!field->motion || (info->present && (!depth || !field->near))) {
+        result = no_memory(f);
+    } else {
+        const struct hsio_plane_request requests[] = {
+            {.plane = HSIO_PLANE_MOTION,
+             .format = HSIO_FORMAT_RG32F,
+             .buffer = field->motion,
+             .buffer_bytes = pixels * 2 * sizeof(float),
+             .stats = stats},
+            {.plane = HSIO_PLANE_DEPTH,
+             .format = HSIO_FORMAT_R32F,
+             .buffer = depth,
+             .buffer_bytes = depth_bytes},
+        };
+
+        result = hsio_frame_read(f, requests, info->present ? 2 : 1);
+        if (!result && info->present)
+            take_near(f, depth, field);
+    }
     free(depth);
-    return field->near ? 0 : no_memory(f);
+    return result;
 }
 
 static bool is_written(const struct hsio_motion_convention *m, const float raw[2], bool far)
@@ -114,9 +115,7 @@ static int read_field(struct hsio_frame *f, struct hsio_plane_stats *stats, stru
 
     field->width = info->width;
     field->height = info->height;
-    result = read_plane(f, HSIO_PLANE_MOTION, HSIO_FORMAT_RG32F, stats, &field->motion);
-    if (!result)
-        result = read_near(f, field);
+    result = read_planes(f, stats, field);
     if (result)
         return result;
     m.resolution = HSIO_RESOLUTION_RENDER; // Pixels of the plane itself.
