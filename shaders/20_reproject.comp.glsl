@@ -4,18 +4,17 @@
 // within their range, and its weight, which resampling and doubtful pixels reduce.
 // Reads: motion, validity, depth, colour [render], caller's motion if it has output size, history.
 // Writes at output size: colour RGBA16F in this frame's exposure, weight R16F (0: none).
-// Grid: one thread an output pixel, 8x8. Precision: f32.
-// Where the pixels of a workgroup move alike, they share the history around them: each texel is
-// fetched and encoded once. Elsewhere each pixel fetches its own.
+// Grid: one thread an output pixel, HS_GROUP_X x HS_GROUP_Y. Precision: f32.
+// Pixels that move like the one in the middle of their workgroup share the history around them:
+// each texel is fetched and encoded once. Others fetch their own.
 // Reference: hs_ref_reproject() in engine/ref/ref_reproject.c.
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "taau.glsl"
-#define HS_SHARED_DEPTH
 #include "motion.glsl"
 #include "band.glsl"
 
-layout(local_size_x = 8, local_size_y = 8) in;
+layout(local_size_x = HS_GROUP_THREADS) in;
 HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
 HS_INPUT(history_colour, HS_BINDING_HISTORY_COLOUR);
 HS_INPUT(history_aux, HS_BINDING_HISTORY_AUX);
@@ -27,15 +26,15 @@ ivec2 output_clamp(ivec2 p)
     return clamp(p, ivec2(0), params.size.zw - 1);
 }
 
-// History around the workgroup's pixels, row by row: c / s and alpha; s, weight.
-#define TILE_TEXELS 384
-shared vec4 tile_straight[TILE_TEXELS];
-shared vec2 tile_rest[TILE_TEXELS];
-shared ivec4 tile_bounds[64];
+// History around the workgroup's pixels, row by row: c / s and alpha; s, weight. The pixels need
+// three texels more than there are of them, the rest is for those that move a little differently.
+#define TILE_X 24
+#define TILE_Y 16
+shared vec4 tile_straight[TILE_X * TILE_Y];
+shared vec2 tile_rest[TILE_X * TILE_Y];
+// Place of the tile.
+shared ivec2 tile_first;
 shared bool some_transparent;
-// Place of the tile and its width.
-ivec2 tile_first;
-int tile_width;
 
 // Colour of a history texel in this frame's exposure.
 vec4 history_straight(ivec2 p, out float s)
@@ -45,33 +44,12 @@ vec4 history_straight(ivec2 p, out float s)
     return encode_straight(vec4(t.rgb * ratio, t.a), s);
 }
 
-// Loads the tile; false where it is too large. All pixels take part: `first` is the first of the
-// 4x4 texels of a pixel that has history.
-bool load_tile(bool any, ivec2 first)
+void load_tile()
 {
-    const int i = int(gl_LocalInvocationIndex);
-    tile_bounds[i] = any ? ivec4(first, -first) : ivec4(1 << 20);
-    if (i == 0)
-        some_transparent = false;
-    barrier();
-    if (i < 8) {
-        for (int n = i + 8; n < 64; n += 8)
-            tile_bounds[i] = min(tile_bounds[i], tile_bounds[n]);
-    }
-    barrier();
-    ivec4 bounds = tile_bounds[0];
-    [[unroll]] for (int n = 1; n < 8; n++)
-        bounds = min(bounds, tile_bounds[n]);
-    // Negative where no pixel has history.
-    const ivec2 size = 4 - bounds.zw - bounds.xy;
-    tile_first = bounds.xy;
-    tile_width = size.x;
-    if (size.x <= 0 || size.x > TILE_TEXELS / 4 || size.y <= 0 || size.y > TILE_TEXELS / size.x)
-        return false;
     bool transparent = false;
-    for (int n = i; n < size.x * size.y; n += 64) {
-        const int y = int((float(n) + 0.5) / float(size.x));
-        const ivec2 p = tile_first + ivec2(n - y * size.x, y);
+    [[unroll]] for (int k = 0; k < TILE_X * TILE_Y / HS_GROUP_THREADS; k++) {
+        const int n = int(gl_LocalInvocationIndex) + k * HS_GROUP_THREADS;
+        const ivec2 p = tile_first + ivec2(n % TILE_X, n / TILE_X);
         float s;
         tile_straight[n] = history_straight(p, s);
         tile_rest[n] = vec2(s, texelFetch(history_aux, output_clamp(p), 0).r);
@@ -79,14 +57,19 @@ bool load_tile(bool any, ivec2 first)
     }
     if (transparent)
         some_transparent = true;
-    barrier();
-    return true;
 }
 
 // Place of a texel in the tile.
 int tile_place(ivec2 p)
 {
-    return (p.y - tile_first.y) * tile_width + p.x - tile_first.x;
+    return (p.y - tile_first.y) * TILE_X + p.x - tile_first.x;
+}
+
+// Whether the 4x4 texels from p on are in the tile.
+bool in_tile(ivec2 p)
+{
+    const ivec2 t = p - tile_first;
+    return all(greaterThanEqual(t, ivec2(0))) && all(lessThanEqual(t, ivec2(TILE_X, TILE_Y) - 4));
 }
 
 vec4 sample_colour(vec2 at, bool tiled, bool opaque)
@@ -140,21 +123,27 @@ float sample_weight(vec2 at, bool tiled)
 
 void main()
 {
-    const ivec2 p = ivec2(gl_GlobalInvocationID.xy) + ivec2(0, push.band.x);
+    const ivec2 place = group_place(), p = group_first() + place;
     const bool inside = p.x < params.size.z && p.y < push.band.y;
     vec2 moved;
     float weight = 0.0;
-    if (has(HS_FRAME_DEPTH)) {
-        load_depths(ivec2(gl_WorkGroupID.xy) * 8 + ivec2(0, push.band.x));
-        barrier();
-    }
     const float valid = pixel_motion(min(p, params.size.zw - 1), moved);
     const vec2 at = vec2(p) + 0.5 + moved;
     const bool any = inside && valid > 0.0 && all(greaterThan(at, vec2(0.0))) &&
                      all(lessThan(at, vec2(params.size.zw)));
-    const bool tiled = load_tile(any, any ? ivec2(floor(at - 0.5)) - 1 : ivec2(0));
+    const ivec2 first = any ? ivec2(floor(at - 0.5)) - 1 : p;
+    const ivec2 middle = ivec2(HS_GROUP_X, HS_GROUP_Y) / 2;
+    if (place == middle) {
+        const ivec2 spare = ivec2(TILE_X, TILE_Y) - 3 - ivec2(HS_GROUP_X, HS_GROUP_Y);
+        tile_first = first - middle - spare / 2;
+        some_transparent = false;
+    }
+    barrier();
+    load_tile();
+    barrier();
     if (!inside)
         return;
+    const bool tiled = in_tile(first);
     if (any)
         weight = sample_weight(at, tiled) * valid;
     vec4 rgba;

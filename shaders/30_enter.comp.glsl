@@ -5,8 +5,8 @@
 // also what the passes of `atrous` left [render].
 // Writes: activations of level 0. Tokens beyond the picture repeat the last ones; so do the second
 // pixels of the last tokens where a size is odd.
-// Grid: 4x4 tokens of 2x2 output pixels, of integers of 2x2 cells. Precision: features f32; then as
-// in types.glsl.
+// Grid: HS_GROUP_X x HS_GROUP_Y output pixels, 2x2 of them a token, or so many cells of integers.
+// Precision: features f32; then as in types.glsl.
 // References: hs_ref_features() in engine/ref, features() in pipeline.py.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
@@ -62,7 +62,7 @@ void pixel_features(int t, int s, ivec2 p, bool opaque)
     cubic_weights(weights);
     put3(t, s, 4, filter_window(weights, opaque).c.rgb - 0.5);
     const work old = settle(moved, opaque);
-    const float weight = texelFetch(reproj_aux, moved_place(output_pixel(p)), 0).r;
+    const float weight = moved_weight;
     put3(t, 12 + s, 4, old.c.rgb - 0.5);
     put(t, 24 + s, weight / (1.0 + weight));
     put(t, 28 + s, window_gain());
@@ -169,49 +169,73 @@ void token_features(int t, int part)
     }
 }
 
-VALUE4 result4(int at)
-{
-    return VALUE4(result[at], result[at + 1], result[at + 2], result[at + 3]);
-}
-
-void write_result()
+#ifdef HS_INT8
+void write_batch(int first)
 {
     const int parts = OUTPUTS / PER_UNIT;
-    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
-        const int t = n / parts, part = n % parts, at = t * RESULT_PITCH + part * PER_UNIT;
+    for (int n = int(gl_LocalInvocationIndex); n < BATCH * parts; n += HS_GROUP_THREADS) {
+        const int t = n / parts, part = n % parts;
         UNIT unit;
-#if defined(HS_INT8)
         [[unroll]] for (int i = 0; i < 4; i++) {
             const int four = 4 * part + i;
-            unit[i] = packed(
-                limited(scaled_down(result4(at + 4 * i) + biases(four), scales(four)), true));
+            unit[i] = packed(limited(scaled_down(result4(t, four) + biases(four), scales(four)),
+                                     true));
         }
-#elif defined(HS_MATRIX)
-        [[unroll]] for (int i = 0; i < 2; i++) {
-            const vec4 value = max(result4(at + 4 * i) + biases(2 * part + i), 0.0);
-            unit[2 * i] = packHalf2x16(value.xy);
-            unit[2 * i + 1] = packHalf2x16(value.zw);
-        }
-#else
-        unit = max(result4(at) + biases(part), 0.0);
-#endif
-        activations[token_place(group_token(t), push.size.w, push.ring.zw) * parts + part] = unit;
+        const ivec2 at = group_token(first + t);
+        activations[token_place(at, push.size.w, push.ring.zw) * parts + part] = unit;
     }
 }
 
+void finish()
+{
+    for (int first = 0; first < TOKENS; first += BATCH) {
+        product(first);
+        barrier();
+        write_batch(first);
+        barrier();
+    }
+}
+#else
+void finish()
+{
+    const int parts = OUTPUTS / PER_UNIT;
+    product();
+    barrier();
+#ifdef HS_MATRIX
+    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += HS_GROUP_THREADS) {
+        const int t = n / parts, part = n % parts;
+        uvec4 unit;
+        [[unroll]] for (int i = 0; i < 2; i++) {
+            const vec4 value = max(result4(t, 2 * part + i), 0.0);
+            unit[2 * i] = packHalf2x16(value.xy);
+            unit[2 * i + 1] = packHalf2x16(value.zw);
+        }
+        activations[token_place(group_token(t), push.size.w, push.ring.zw) * parts + part] = unit;
+    }
+#else
+    const int at = token_place(group_token(own_token()), push.size.w, push.ring.zw) * parts;
+    for (int n = 0; n < OUTPUTS / 16; n++)
+        activations[at + own_place(n)] = max(own_result[n], 0.0);
+#endif
+}
+#endif
+
 void main()
 {
-    const int i = int(gl_LocalInvocationIndex), x = i & 7, y = i >> 3;
-    const int t = 4 * (y >> 1) + (x >> 1), s = 2 * (y & 1) + (x & 1);
-    const ivec2 p = min(2 * picture_token(t) + (ivec2(x, y) & 1), grid_size() - 1);
+    const int i = int(gl_LocalInvocationIndex);
+    const ivec2 at = group_place();
+    const int t = token_of(at), s = pixel_of(at);
+    const ivec2 p = min(2 * picture_token(t) + (at & 1), grid_size() - 1);
+    const float alpha = load_tiles(p);
+    barrier();
+    share_opaque(alpha);
+    token_features(i % TOKENS, i / TOKENS);
+    barrier();
     // Two copies of the code: `opaque` is known in each.
-    if (load_tiles(p))
+    if (tiles_opaque())
         pixel_features(t, s, p, true);
     else
         pixel_features(t, s, p, false);
-    token_features(i & 15, i >> 4);
     barrier();
-    product();
-    barrier();
-    write_result();
+    finish();
 }

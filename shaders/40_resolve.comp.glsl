@@ -10,7 +10,8 @@
 // Reads: colour [render], reprojected colour and weight [output], activations of level 0.
 // Writes: next history colour RGBA16F and weight R16F, and the picture in input units to the
 // output rectangle or, when finish follows, to `resolved`.
-// Grid: one thread an output pixel, 8x8. Precision: f32; the head's product as in tokens.glsl.
+// Grid: one thread an output pixel, HS_GROUP_X x HS_GROUP_Y. Precision: f32; the head's product as
+// in tokens.glsl; samples on the matrix path half floats (window.glsl).
 // References: hs_ref_resolve() in engine/ref/ref_resolve.c, resolve() in pipeline.py; hs_ref_aov()
 // in engine/ref/ref_aov.c.
 #extension GL_GOOGLE_include_directive : require
@@ -28,7 +29,7 @@
 #include "tokens.glsl"
 #include "head.glsl"
 #else
-layout(local_size_x = 64) in;
+layout(local_size_x = HS_GROUP_THREADS) in;
 
 struct head {
     float gain, weight, size, trust;
@@ -88,7 +89,7 @@ void resolve(ivec2 p, bool opaque)
 #endif
     work now = filter_window(weights, opaque);
     const float gain = window_gain() * h.gain;
-    float weight = texelFetch(reproj_aux, moved_place(p), 0).r, keep = 1.0, trust = 0.0;
+    float weight = moved_weight, keep = 1.0, trust = 0.0;
     if (weight > 0.0) {
         work old = settle(moved, opaque);
         work corrected = old;
@@ -128,17 +129,24 @@ void resolve(ivec2 p, bool opaque)
 
 void main()
 {
-    const int i = int(gl_LocalInvocationIndex);
-    const ivec2 p = picture_group() * 8 + ivec2(i & 7, i >> 3);
-    const bool opaque = load_tiles(p);
-#ifdef HS_NETWORK
-    compute_head();
+    const ivec2 p = group_first() + group_place();
+    const float alpha = load_tiles(p);
+#if defined(HS_NETWORK) && !defined(HS_INT8)
+    load_head();
 #endif
+    barrier();
+    share_opaque(alpha);
+#if defined(HS_INT8)
+    compute_head();
+#elif defined(HS_NETWORK)
+    product();
+#endif
+    barrier();
     if (p.x >= params.size.z || p.y >= push.band.y)
         return;
     place_window(p);
     // Two copies of the code: `opaque` is known in each.
-    if (opaque)
+    if (tiles_opaque())
         resolve(p, true);
     else
         resolve(p, false);

@@ -22,10 +22,16 @@ ivec2 moved_place(ivec2 p)
     return ivec2(p.x, ring_row(p.y, push.band.z, push.band.w));
 }
 
-// Workgroup in the picture, for stages whose workgroups have eight rows of output pixels.
-ivec2 picture_group()
+// First output pixel of the workgroup, and the thread's own place in it.
+ivec2 group_first()
 {
-    return ivec2(gl_WorkGroupID.xy) + ivec2(0, push.band.x / 8);
+    return ivec2(gl_WorkGroupID.xy) * ivec2(HS_GROUP_X, HS_GROUP_Y) + ivec2(0, push.band.x);
+}
+
+ivec2 group_place()
+{
+    const int i = int(gl_LocalInvocationIndex);
+    return ivec2(i % HS_GROUP_X, i / HS_GROUP_X);
 }
 
 #endif

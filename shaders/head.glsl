@@ -20,11 +20,11 @@ ivec2 cell_of(ivec2 p)
     return ((2 * p + 1) * params.size.xy) / params.size.zw;
 }
 
-// Sixteen tokens from `start` on, of those of a workgroup row by row.
+// BATCH tokens from `start` on, of those of a workgroup row by row.
 void stage_tokens(ivec2 first, ivec2 size, int start)
 {
     const int parts = DEPTH / 4;
-    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
+    for (int n = int(gl_LocalInvocationIndex); n < BATCH * parts; n += HS_GROUP_THREADS) {
         const int t = start + n / parts, channel = n % parts * 4;
         const ivec2 at = first + ivec2(t % size.x, t / size.x);
         ivec4 four = ivec4(0);
@@ -39,18 +39,18 @@ void stage_tokens(ivec2 first, ivec2 size, int start)
 
 void compute_head()
 {
-    const int i = int(gl_LocalInvocationIndex);
-    const ivec2 group = picture_group() * 8;
-    const ivec2 last = min(group + 7, ivec2(params.size.z, push.band.y) - 1);
+    const ivec2 group = group_first();
+    const ivec2 last = min(group + ivec2(HS_GROUP_X, HS_GROUP_Y),
+                           ivec2(params.size.z, push.band.y)) - 1;
     const ivec2 first = cell_of(group) / 2, size = cell_of(last) / 2 - first + 1;
-    const ivec2 cell = cell_of(min(group + ivec2(i & 7, i >> 3), last)), own = cell / 2 - first;
+    const ivec2 cell = cell_of(min(group + group_place(), last)), own = cell / 2 - first;
     const int token = own.y * size.x + own.x, pixel = 2 * (cell.y & 1) + (cell.x & 1);
-    for (int start = 0; start < size.x * size.y; start += TOKENS) {
+    for (int start = 0; start < size.x * size.y; start += BATCH) {
         stage_tokens(first, size, start);
         barrier();
-        product();
+        product(0);
         barrier();
-        if (token >= start && token < start + TOKENS) {
+        if (token >= start && token < start + BATCH) {
             [[unroll]] for (int c = 0; c < HS_SHORT_HEAD; c++) {
                 const int sum = result[(token - start) * RESULT_PITCH + 4 * c + pixel];
                 short_head[c] =
@@ -66,49 +66,48 @@ float head_value(int c)
     return short_head[c < HS_HEAD_LOGITS ? c : c - (HS_HEAD_MIX - HS_HEAD_LOGITS)];
 }
 #else
-void compute_head()
+void load_head()
 {
     const int parts = INPUTS / PER_UNIT;
-    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += 64) {
+    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += HS_GROUP_THREADS) {
         const int t = n / parts, part = n % parts;
         const UNIT unit =
             activations[token_place(group_token(t), push.size.z, push.ring.xy) * parts + part];
-        const int at = t * OPERAND_PITCH + part * PER_UNIT;
 #ifdef HS_MATRIX
-        [[unroll]] for (int i = 0; i < 4; i++) {
-            const f16vec2 pair = unpackFloat2x16(unit[i]);
-            operand[at + 2 * i] = pair.x;
-            operand[at + 2 * i + 1] = pair.y;
-        }
+        operand[t * OPERAND_PITCH + part] = unit;
 #else
         [[unroll]] for (int i = 0; i < 4; i++)
-            operand[at + i] = unit[i];
+            operand[t * OPERAND_PITCH + part * PER_UNIT + i] = unit[i];
 #endif
     }
-    barrier();
-    product();
-    barrier();
 }
 
-// Head value c of this thread's pixel.
+// Head values 4 n to 4 n + 3 of this thread's pixel.
+vec4 head_values(int n)
+{
+#ifdef HS_MATRIX
+    const ivec2 at = group_place();
+    return result4(token_of(at), pixel_of(at) * (OUTPUTS / 16) + n);
+#else
+    return own_result[n];
+#endif
+}
+
 float head_value(int c)
 {
-    const int i = int(gl_LocalInvocationIndex), x = i & 7, y = i >> 3;
-    const int token = 4 * (y >> 1) + (x >> 1);
-    const int pixel = 2 * (y & 1) + (x & 1);
-    return result[token * RESULT_PITCH + 4 * c + pixel] + biases(c)[pixel];
+    return head_values(c / 4)[c % 4];
 }
 #endif
 
-// By then tanh is 1; some drivers' overflows further out.
-float bounded_tanh(float x)
+// Right at both ends, where exp() is 0 or infinite.
+float fast_tanh(float x)
 {
-    return tanh(clamp(x, -10.0, 10.0));
+    return 1.0 - 2.0 / (exp(2.0 * x) + 1.0);
 }
 
 float soft(int c, float limit)
 {
-    return limit * bounded_tanh(head_value(c) / limit);
+    return limit * fast_tanh(head_value(c) / limit);
 }
 
 head read_head()
@@ -122,7 +121,7 @@ head read_head()
 // Draws the weights of the samples towards the head's own kernel, whose sum is 1.
 void bend_weights(inout float weights[16])
 {
-    const float mix = bounded_tanh(head_value(HS_HEAD_MIX));
+    const float mix = fast_tanh(head_value(HS_HEAD_MIX));
     const float a = HS_HEAD_AXIS * exp(soft(HS_HEAD_AXIS_X, HS_HEAD_AXIS_SOFT));
     const float b = soft(HS_HEAD_SHEAR, HS_HEAD_SHEAR_SOFT);
     const float c = HS_HEAD_AXIS * exp(soft(HS_HEAD_AXIS_Y, HS_HEAD_AXIS_SOFT));
@@ -145,14 +144,14 @@ void bend_weights(inout float weights[16])
 #ifdef HS_LEVEL_TILES
 void read_level_shares()
 {
-    level_shares = vec2(bounded_tanh(head_value(HS_HEAD_MIDDLE)),
-                        bounded_tanh(head_value(HS_HEAD_ACCUMULATED)));
+    level_shares = vec2(fast_tanh(head_value(HS_HEAD_MIDDLE)),
+                        fast_tanh(head_value(HS_HEAD_ACCUMULATED)));
 }
 #endif
 
 vec3 residual()
 {
-    return HS_HEAD_RESIDUAL_SCALE * vec3(bounded_tanh(head_value(HS_HEAD_RESIDUAL)),
-                                         bounded_tanh(head_value(HS_HEAD_RESIDUAL + 1)),
-                                         bounded_tanh(head_value(HS_HEAD_RESIDUAL + 2)));
+    return HS_HEAD_RESIDUAL_SCALE * vec3(fast_tanh(head_value(HS_HEAD_RESIDUAL)),
+                                         fast_tanh(head_value(HS_HEAD_RESIDUAL + 1)),
+                                         fast_tanh(head_value(HS_HEAD_RESIDUAL + 2)));
 }

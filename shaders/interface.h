@@ -104,6 +104,11 @@ struct hs_aov_push {
 #define HS_BINDING_AOV_OUT 3
 #define HS_BINDING_AOV_COUNT 4
 
+// Workgroups of the stages over output pixels, reproject to resolve. Rows are those of bands.
+#define HS_GROUP_X 16
+#define HS_GROUP_Y 8
+#define HS_GROUP_THREADS 128
+
 // Set 0. Planes of the caller, then the stream's own, then what is written.
 #define HS_BINDING_PARAMS 0
 #define HS_BINDING_STATE 1

@@ -18,8 +18,8 @@ vec3 encode_level(vec3 signal, vec3 by, float s)
 
 #ifdef HS_LEVEL_TILES
 // M - D and A - D of a workgroup's samples.
-shared vec4 levels_low[SAMPLES_MAX * SAMPLES_MAX];
-shared vec2 levels_high[SAMPLES_MAX * SAMPLES_MAX];
+shared vec4 levels_low[SAMPLES_X * SAMPLES_Y];
+shared vec2 levels_high[SAMPLES_X * SAMPLES_Y];
 // What the head adds of them to the pixel's samples.
 vec2 level_shares = vec2(0.0);
 

@@ -6,38 +6,6 @@ HS_INPUT(prep_motion, HS_BINDING_PREP_MOTION);
 HS_INPUT(prep_aux, HS_BINDING_PREP_AUX);
 HS_INPUT(prep_depth, HS_BINDING_PREP_DEPTH);
 
-#ifdef HS_SHARED_DEPTH
-// Depth around the pixels of a workgroup of 8x8, at most 8 + 3 samples wide.
-#define DEPTHS_MAX 12
-shared float depths[DEPTHS_MAX * DEPTHS_MAX];
-ivec2 depths_first;
-
-// A barrier has to follow. `first`: the first pixel of the workgroup.
-void load_depths(ivec2 first)
-{
-    const ivec2 last = min(first + 7, params.size.zw - 1);
-    const vec2 from = (vec2(first) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
-    const vec2 to = (vec2(last) + 0.5) * params.scale.xy - params.jitter.xy - 0.5;
-    depths_first = render_clamp(ivec2(floor(from)));
-    const ivec2 size = min(render_clamp(ivec2(floor(to)) + 1) - depths_first + 1, DEPTHS_MAX);
-    for (int n = int(gl_LocalInvocationIndex); n < size.x * size.y; n += 64) {
-        const ivec2 t = ivec2(n % size.x, n / size.x);
-        depths[t.y * DEPTHS_MAX + t.x] = texelFetch(prep_depth, depths_first + t, 0).r;
-    }
-}
-
-float depth_at(ivec2 p)
-{
-    const ivec2 t = p - depths_first;
-    return depths[t.y * DEPTHS_MAX + t.x];
-}
-#else
-float depth_at(ivec2 p)
-{
-    return texelFetch(prep_depth, p, 0).r;
-}
-#endif
-
 // The render sample whose motion the output pixel at uv (render px) follows: the nearest one, or
 // the one nearest to the camera among the four around it, so that an edge moves with the surface
 // in front.
@@ -47,13 +15,13 @@ ivec2 pick_sample(vec2 uv)
     if (!has(HS_FRAME_DEPTH))
         return best;
     const ivec2 base = ivec2(floor(uv - params.jitter.xy - 0.5));
-    float nearest = depth_at(best);
-    for (int j = 0; j < 2; j++) {
-        for (int i = 0; i < 2; i++) {
+    float nearest = texelFetch(prep_depth, best, 0).r;
+    [[unroll]] for (int j = 0; j < 2; j++) {
+        [[unroll]] for (int i = 0; i < 2; i++) {
             const ivec2 at = base + ivec2(i, j);
             const vec2 away = abs(vec2(at) + 0.5 + params.jitter.xy - uv);
             const ivec2 p = render_clamp(at);
-            const float d = depth_at(p);
+            const float d = texelFetch(prep_depth, p, 0).r;
             if (max(away.x, away.y) < HS_TAAU_DILATE &&
                 d < nearest * (1.0 - HS_TAAU_DILATE_DEPTH)) {
                 nearest = d;

@@ -1,92 +1,29 @@
 // SPDX-License-Identifier: MIT
-// The product of a 1x1 layer for sixteen tokens, from shared memory to shared memory:
-// result = operand x weights. Biases are left to the reader.
+// The product of a 1x1 layer for tokens of a workgroup. Of floats: result = biases + operand x
+// weights, from shared memory to shared memory or, on the plain path, to registers. Of integers:
+// result = operand x weights, and biases are left to the reader.
 #include "layer.glsl"
 
-layout(local_size_x = 64) in;
-#define TOKENS 16
-// Pitches keep rows apart in the banks of shared memory.
-const int RESULT_PITCH = OUTPUTS + 4;
-shared VALUE result[TOKENS * RESULT_PITCH];
+layout(local_size_x = HS_GROUP_THREADS) in;
+// Token t of a workgroup is (t % TOKENS_X, t / TOKENS_X).
+#define TOKENS_X (HS_GROUP_X / 2)
+#define TOKENS (TOKENS_X * HS_GROUP_Y / 2)
 
-#ifdef HS_MATRIX
-#ifdef HS_INT8
-const int OPERAND_PITCH = DEPTH + 16;
-const int WEIGHTS_PITCH = (DEPTH / UNIT_K) | 1;
-#else
-const int OPERAND_PITCH = DEPTH + 8;
-#endif
-#define OPERAND ELEMENT
-shared ELEMENT operand[TOKENS * OPERAND_PITCH];
-
-// Where the weights of a tile are.
-int weights_place(int k, int n)
+// Of a pixel of the workgroup.
+int token_of(ivec2 at)
 {
-#ifdef HS_INT8
-    return push.weights.x + n * WEIGHTS_PITCH + k / UNIT_K;
-#else
-    return push.weights.x + k * WEIGHTS_PITCH + n / PER_UNIT;
-#endif
+    return at.y / 2 * TOKENS_X + at.x / 2;
 }
 
-void product()
+int pixel_of(ivec2 at)
 {
-    MATRIX_A a[DEPTH / TILE_K];
-    MATRIX_B b;
-    for (int m = 0; m < TOKENS; m += TILE_M) {
-        [[unroll]] for (int k = 0; k < DEPTH / TILE_K; k++)
-            coopMatLoad(a[k], operand, m * OPERAND_PITCH + k * TILE_K, OPERAND_PITCH, ROW_MAJOR);
-        for (int n = int(gl_SubgroupID) * TILE_N; n < OUTPUTS;
-             n += int(gl_NumSubgroups) * TILE_N) {
-            MATRIX_SUM sum = MATRIX_SUM(0);
-            [[unroll]] for (int k = 0; k < DEPTH / TILE_K; k++) {
-                coopMatLoad(b, weights, weights_place(k * TILE_K, n), WEIGHTS_PITCH,
-                            WEIGHTS_MAJOR);
-                sum = coopMatMulAdd(a[k], b, sum);
-            }
-            coopMatStore(sum, result, m * RESULT_PITCH + n, RESULT_PITCH, ROW_MAJOR);
-        }
-    }
-}
-#else
-#define OPERAND VALUE
-const int DEPTH = INPUTS;
-const int OPERAND_PITCH = INPUTS + 1;
-shared VALUE operand[TOKENS * OPERAND_PITCH];
-
-void product()
-{
-    const int token = int(gl_LocalInvocationIndex) & 15;
-    for (int n = int(gl_LocalInvocationIndex) >> 4; n < OUTPUTS / 4; n += 4) {
-        VALUE4 sum = VALUE4(0);
-        for (int k = 0; k < INPUTS; k++)
-            sum += operand[token * OPERAND_PITCH + k] *
-                   weights[push.weights.x + k * (OUTPUTS / 4) + n];
-        [[unroll]] for (int i = 0; i < 4; i++)
-            result[token * RESULT_PITCH + 4 * n + i] = sum[i];
-    }
-}
-#endif
-
-// Biases 4 n to 4 n + 3.
-VALUE4 biases(int n)
-{
-#if defined(HS_INT8)
-    return ivec4(weights[push.weights.y + n]);
-#elif defined(HS_MATRIX)
-    return uintBitsToFloat(weights[push.weights.y + n]);
-#else
-    return weights[push.weights.y + n];
-#endif
+    return 2 * (at.y & 1) + (at.x & 1);
 }
 
-#ifdef HS_INT8
-// Scales 4 n to 4 n + 3: of the first layer multiplier and shift, of the last floats.
-ivec4 scales(int n)
+ivec2 group_token(int t)
 {
-    return ivec4(weights[push.weights.y + OUTPUTS / 4 + n]);
+    return group_first() / 2 + ivec2(t % TOKENS_X, t / TOKENS_X);
 }
-#endif
 
 // The place of a token of a level-0 plane of activations of this layer's pitch; `ring`: base and
 // rows of the plane.
@@ -95,8 +32,94 @@ int token_place(ivec2 at, int pitch, ivec2 ring)
     return ring_row(at.y, ring.x, ring.y) * pitch + at.x;
 }
 
-// Token t of the 4x4 of a workgroup.
-ivec2 group_token(int t)
+#if defined(HS_INT8)
+#include "tokens_int8.glsl"
+#elif defined(HS_MATRIX)
+// Features come one by one, the head's activations as they are in memory. Pitches keep rows apart
+// in the banks of shared memory.
+#ifdef HS_NETWORK
+#define OPERAND uvec4
+#define OPERAND_EACH PER_UNIT
+const int OPERAND_PITCH = (INPUTS / PER_UNIT) | 1;
+#else
+#define OPERAND float16_t
+#define OPERAND_EACH 1
+const int OPERAND_PITCH = INPUTS + 8;
+#endif
+shared OPERAND operand[TOKENS * OPERAND_PITCH];
+// Four values each.
+const int RESULT_PITCH = OUTPUTS / 4 + 2;
+shared uvec2 result[TOKENS * RESULT_PITCH];
+
+void product()
 {
-    return picture_group() * 4 + ivec2(t & 3, t >> 2);
+    // Never true. The synchronisation layer takes a buffer that no plain load reads for one that is
+    // written.
+    if (push.weights.x < 0)
+        operand[0] = OPERAND(weights[0].x);
+    const int rows = TOKENS / TILE_M;
+    for (int n = int(gl_SubgroupID); n < rows * (OUTPUTS / TILE_N); n += int(gl_NumSubgroups)) {
+        const int row = n % rows * TILE_M, column = n / rows * TILE_N;
+        MATRIX_A a;
+        MATRIX_B b;
+        MATRIX_SUM sum;
+        coopMatLoad(sum, weights, push.weights.y + column / 4, OUTPUTS / 4, ROW_MAJOR);
+        [[unroll]] for (int k = 0; k < INPUTS; k += TILE_K) {
+            coopMatLoad(a, operand, row * OPERAND_PITCH + k / OPERAND_EACH, OPERAND_PITCH,
+                        ROW_MAJOR);
+            coopMatLoad(b, weights, push.weights.x + (column * INPUTS + k) / PER_UNIT,
+                        INPUTS / PER_UNIT, COLUMN_MAJOR);
+            sum = coopMatMulAdd(a, b, sum);
+        }
+        coopMatStore(MATRIX_OUT(sum), result, row * RESULT_PITCH + column / 4, RESULT_PITCH,
+                     ROW_MAJOR);
+    }
 }
+
+vec4 result4(int token, int n)
+{
+    const uvec2 halves = result[token * RESULT_PITCH + n];
+    return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
+}
+#else
+#define OPERAND float
+const int OPERAND_PITCH = INPUTS + 1;
+shared float operand[TOKENS * OPERAND_PITCH];
+// What a thread computes: the head of its own pixel, else some outputs of a token.
+vec4 own_result[OUTPUTS / 16];
+
+#ifdef HS_NETWORK
+int own_token()
+{
+    return token_of(group_place());
+}
+
+int own_place(int n)
+{
+    return pixel_of(group_place()) * (OUTPUTS / 16) + n;
+}
+#else
+int own_token()
+{
+    return int(gl_LocalInvocationIndex) % TOKENS;
+}
+
+int own_place(int n)
+{
+    return int(gl_LocalInvocationIndex) / TOKENS + n * (HS_GROUP_THREADS / TOKENS);
+}
+#endif
+
+void product()
+{
+    const int token = own_token();
+    for (int n = 0; n < OUTPUTS / 16; n++) {
+        const int at = own_place(n);
+        vec4 sum = weights[push.weights.y + at];
+        for (int k = 0; k < INPUTS; k++)
+            sum += operand[token * OPERAND_PITCH + k] *
+                   weights[push.weights.x + k * (OUTPUTS / 4) + at];
+        own_result[n] = sum;
+    }
+}
+#endif

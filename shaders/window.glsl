@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The samples and the moved history around pixels of a grid (grid.glsl): what resolve and the
-// network's features have in common. Workgroups of 8x8 pixels, 64 threads in x.
+// network's features have in common.
 // References: engine/ref/ref_resolve.c.
 #include "band.glsl"
 #include "grid.glsl"
@@ -8,18 +8,32 @@ HS_INPUT(prep_colour, HS_BINDING_PREP_COLOUR);
 HS_INPUT(reproj_colour, HS_BINDING_REPROJ_COLOUR);
 HS_INPUT(reproj_aux, HS_BINDING_REPROJ_AUX);
 
-// Every sample and every pixel of moved history is encoded once a workgroup and shared. A workgroup
-// of 8x8 pixels meets at most 12x12 samples (ratio 1) and, around those, 18x18 pixels (ratio 3).
-#define SAMPLES_MAX 12
-#define MOVED_MAX 18
-shared vec4 samples_t[SAMPLES_MAX * SAMPLES_MAX];
-shared float samples_s[SAMPLES_MAX * SAMPLES_MAX];
+// Every sample that a workgroup meets is encoded once and shared: at most 20x12 (ratio 1). Little
+// shared memory means more workgroups on a processor, which hide each other's fetches.
+#define SAMPLES_X (HS_GROUP_X + 4)
+#define SAMPLES_Y (HS_GROUP_Y + 4)
+// Integers are made of features that are the same on every path, so from floats.
+#if defined(HS_MATRIX) && !defined(HS_INT8)
+#define TEXEL uvec2
+uvec2 pack_texel(vec4 v)
+{
+    return uvec2(packHalf2x16(v.rg), packHalf2x16(v.ba));
+}
+vec4 unpack_texel(uvec2 u)
+{
+    return vec4(unpackHalf2x16(u.x), unpackHalf2x16(u.y));
+}
+#else
+#define TEXEL vec4
+#define pack_texel(v) (v)
+#define unpack_texel(v) (v)
+#endif
+shared TEXEL samples_t[SAMPLES_X * SAMPLES_Y];
+shared float samples_s[SAMPLES_X * SAMPLES_Y];
 // What a sample says about history: sample minus moved history at its place.
-shared vec4 errors_c[SAMPLES_MAX * SAMPLES_MAX];
-shared float errors_s[SAMPLES_MAX * SAMPLES_MAX];
-shared vec4 moved_c[MOVED_MAX * MOVED_MAX];
-shared float moved_s[MOVED_MAX * MOVED_MAX];
-ivec2 samples_first, moved_first;
+shared TEXEL errors_c[SAMPLES_X * SAMPLES_Y];
+shared float errors_s[SAMPLES_X * SAMPLES_Y];
+ivec2 samples_first;
 #ifdef HS_LEVEL_TILES
 #include "levels.glsl"
 #endif
@@ -31,8 +45,9 @@ shared bool some_transparent;
 ivec2 base;
 vec2 f;
 range taps_range;
-// Moved history at the pixel.
+// Moved history at the pixel, and its weight.
 work moved;
+float moved_weight;
 
 float gauss(vec2 d, float k)
 {
@@ -57,18 +72,20 @@ vec2 sample_place(ivec2 s)
     return (vec2(s) + 0.5 + params.jitter.xy) * render_to_grid() - 0.5;
 }
 
-// Reprojected history at a sample, bilinear.
-work history_at(ivec2 s)
+// Reprojected history at a sample, bilinear. Lowers alpha to that of the least opaque pixel.
+work history_at(ivec2 s, inout float alpha)
 {
     const vec2 at = sample_place(s), b = floor(at), t = at - b;
-    const ivec2 first = ivec2(b) - moved_first;
     work sum = work(vec4(0.0), 0.0);
     [[unroll]] for (int n = 0; n < 4; n++) {
         const ivec2 o = ivec2(n & 1, n >> 1);
-        const int i = (first.y + o.y) * MOVED_MAX + first.x + o.x;
+        const ivec2 p = clamp(ivec2(b) + o, ivec2(0), grid_size() - 1);
+        const vec4 texel = texelFetch(reproj_colour, moved_place(output_pixel(p)), 0);
+        const work w = encode(texel);
+        alpha = min(alpha, texel.a);
         const float g = (o.x == 1 ? t.x : 1.0 - t.x) * (o.y == 1 ? t.y : 1.0 - t.y);
-        sum.c += g * moved_c[i];
-        sum.s += g * moved_s[i];
+        sum.c += g * w.c;
+        sum.s += g * w.s;
     }
     return sum;
 }
@@ -76,8 +93,8 @@ work history_at(ivec2 s)
 // Sample at place t of the tile.
 work tile_sample(ivec2 t, bool opaque)
 {
-    const int i = t.y * SAMPLES_MAX + t.x;
-    const vec4 straight = samples_t[i];
+    const int i = t.y * SAMPLES_X + t.x;
+    const vec4 straight = unpack_texel(samples_t[i]);
     return opaque ? work(vec4(straight.rgb, 1.0), 1.0) : unite(straight, samples_s[i]);
 }
 
@@ -99,55 +116,53 @@ ivec2 tile_place(int n, int width)
     return ivec2(n - y * width, y);
 }
 
-// Loads what the workgroup meets and moved history of the thread's pixel p; tells whether all of it
-// is opaque.
-bool load_tiles(ivec2 p)
+// Loads what the workgroup meets, and moved history of the thread's pixel p. Two barriers have to
+// follow; `share_opaque` stands between them, and after them `tiles_opaque` holds.
+float load_tiles(ivec2 p)
 {
-    float alpha = 1.0;
     if (gl_LocalInvocationIndex == 0)
         some_transparent = false;
-    const ivec2 first = picture_group() * 8;
-    const ivec2 from = ivec2(floor(place(first))), to = ivec2(floor(place(first + 7)));
+    const ivec2 first = group_first();
+    const ivec2 from = ivec2(floor(place(first)));
+    const ivec2 to = ivec2(floor(place(first + ivec2(HS_GROUP_X, HS_GROUP_Y) - 1)));
     // The last samples' neighbours, too, where the pixels lie beyond the last sample.
     samples_first = min(from, params.size.xy - 1) - 1;
-    // Beyond the first and last samples pixels go on.
-    moved_first = min(ivec2(floor(sample_place(render_clamp(from)))), first);
     const ivec2 samples = to - samples_first + 3;
-    const ivec2 moved_end =
-        max(ivec2(floor(sample_place(render_clamp(to + 1)))) + 2, first + 8);
-    const ivec2 moved_size = moved_end - moved_first;
-    for (int n = int(gl_LocalInvocationIndex); n < samples.x * samples.y; n += 64) {
-        const ivec2 t = tile_place(n, samples.x);
-        const int i = t.y * SAMPLES_MAX + t.x;
-        const vec4 texel = texelFetch(prep_colour, render_clamp(samples_first + t), 0);
-        samples_t[i] = encode_straight(texel, samples_s[i]);
+    const ivec2 own = moved_place(output_pixel(min(p, grid_size() - 1)));
+    const vec4 own_texel = texelFetch(reproj_colour, own, 0);
+    moved_weight = texelFetch(reproj_aux, own, 0).r;
+    float alpha = own_texel.a;
+    for (int n = int(gl_LocalInvocationIndex); n < samples.x * samples.y; n += HS_GROUP_THREADS) {
+        const ivec2 t = tile_place(n, samples.x), s = samples_first + t;
+        const int i = t.y * SAMPLES_X + t.x;
+        const vec4 texel = texelFetch(prep_colour, render_clamp(s), 0);
+        float scale;
+        const vec4 straight = encode_straight(texel, scale);
+        samples_t[i] = pack_texel(straight);
+        samples_s[i] = scale;
 #ifdef HS_LEVEL_TILES
-        load_levels(i, render_clamp(samples_first + t), samples_t[i].rgb, samples_s[i]);
+        load_levels(i, render_clamp(s), straight.rgb, scale);
 #endif
         alpha = min(alpha, texel.a);
+        if (all(greaterThanEqual(s, from)) && all(lessThanEqual(s, to + 1))) {
+            const work old = history_at(render_clamp(s), alpha), tap = unite(straight, scale);
+            errors_c[i] = pack_texel(tap.c - old.c);
+            errors_s[i] = tap.s - old.s;
+        }
     }
-    for (int n = int(gl_LocalInvocationIndex); n < moved_size.x * moved_size.y; n += 64) {
-        const ivec2 t = tile_place(n, moved_size.x);
-        const ivec2 p = clamp(moved_first + t, ivec2(0), grid_size() - 1);
-        const vec4 texel = texelFetch(reproj_colour, moved_place(output_pixel(p)), 0);
-        const work w = encode(texel);
-        alpha = min(alpha, texel.a);
-        moved_c[t.y * MOVED_MAX + t.x] = w.c;
-        moved_s[t.y * MOVED_MAX + t.x] = w.s;
-    }
-    barrier();
+    moved = encode(own_texel);
+    return alpha;
+}
+
+void share_opaque(float alpha)
+{
     if (alpha < 1.0)
         some_transparent = true;
-    const ivec2 own = p - moved_first;
-    moved = work(moved_c[own.y * MOVED_MAX + own.x], moved_s[own.y * MOVED_MAX + own.x]);
-    const ivec2 inner = to - from + 2;
-    for (int n = int(gl_LocalInvocationIndex); n < inner.x * inner.y; n += 64) {
-        const ivec2 s = from + tile_place(n, inner.x), t = s - samples_first;
-        const work old = history_at(render_clamp(s)), tap = tile_sample(t);
-        errors_c[t.y * SAMPLES_MAX + t.x] = tap.c - old.c;
-        errors_s[t.y * SAMPLES_MAX + t.x] = tap.s - old.s;
-    }
-    barrier();
+}
+
+// Whether all that the workgroup meets is opaque.
+bool tiles_opaque()
+{
     return !some_transparent;
 }
 
@@ -182,10 +197,10 @@ work filter_window(float weights[16], bool opaque)
 {
     work sum = work(vec4(0.0), 0.0);
     taps_range = range_start();
-    const int corner = (base.y - 1 - samples_first.y) * SAMPLES_MAX + base.x - 1 - samples_first.x;
+    const int corner = (base.y - 1 - samples_first.y) * SAMPLES_X + base.x - 1 - samples_first.x;
     [[unroll]] for (int n = 0; n < 16; n++) {
-        const int i = corner + (n >> 2) * SAMPLES_MAX + (n & 3);
-        vec4 straight = samples_t[i];
+        const int i = corner + (n >> 2) * SAMPLES_X + (n & 3);
+        vec4 straight = unpack_texel(samples_t[i]);
 #ifdef HS_LEVEL_TILES
         straight.rgb = mix_levels(i, straight.rgb);
 #endif
@@ -257,8 +272,8 @@ work sample_errors(bool opaque, out float total)
         const ivec2 o = ivec2(n & 1, n >> 1), t = base + o - samples_first;
         const float g = (o.x == 1 ? high.x : low.x) * (o.y == 1 ? high.y : low.y);
         total += g;
-        sum.c += g * errors_c[t.y * SAMPLES_MAX + t.x];
-        sum.s += opaque ? 0.0 : g * errors_s[t.y * SAMPLES_MAX + t.x];
+        sum.c += g * unpack_texel(errors_c[t.y * SAMPLES_X + t.x]);
+        sum.s += opaque ? 0.0 : g * errors_s[t.y * SAMPLES_X + t.x];
     }
     return sum;
 }

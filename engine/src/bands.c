@@ -7,8 +7,7 @@
 
 /** What bands keep moved history and activations within, if that is possible at all. */
 #define BYTES (80ull << 20)
-/** Rows of a workgroup of the stages over pixels. */
-#define GROUP_ROWS 8
+#define GROUP_ROWS HS_GROUP_Y
 /** Rows of moved history around a workgroup that it may look at: a sample's distance, at a ratio of
  * three, and what lies around that. */
 #define MARGIN 8

@@ -228,10 +228,21 @@ static void between_stages(struct hs_stream *s, VkCommandBuffer cmd)
     flush(s, cmd, &b);
 }
 
-/** Workgroups of the stages over pixels. */
+/** Workgroups of the stages over render pixels, and of finish. */
 static uint32_t groups_of(uint32_t pixels)
 {
     return (pixels + 7) / 8;
+}
+
+/** Workgroups of the stages over output pixels. Rows of them are bands' rows. */
+static uint32_t groups_across(uint32_t width)
+{
+    return (width + HS_GROUP_X - 1) / HS_GROUP_X;
+}
+
+static uint32_t groups_down(uint32_t rows)
+{
+    return (rows + HS_GROUP_Y - 1) / HS_GROUP_Y;
 }
 
 /** Tiles of a workgroup: several keep weights in shared memory, where there are enough. */
@@ -289,7 +300,7 @@ static void record_enter(struct hs_stream *s, struct hs_recording *rec, VkComman
     bind_layer(s, rec, cmd, 0, 0, rows.first, &push);
     push_constants(s, cmd, &push);
     dispatch_pipeline(s, rec, cmd, s->model->layer_pipelines[0], s->model->layers.list[0].name,
-                      (uint32_t[]){groups_of(width), groups_of(end - first), 1});
+                      (uint32_t[]){groups_across(width), groups_down(end - first), 1});
 }
 
 static void record_layer(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
@@ -323,8 +334,8 @@ static void record_reproject(struct hs_stream *s, struct hs_recording *rec, VkCo
     struct hs_push push = push_rows(rows.first, rows.end);
     moved_ring(rec, rows.first, &push);
     push_constants(s, cmd, &push);
-    dispatch(s, rec, cmd, HS_STAGE_REPROJECT, groups_of(s->params.out_width),
-             groups_of(rows.end - rows.first));
+    dispatch(s, rec, cmd, HS_STAGE_REPROJECT, groups_across(s->params.out_width),
+             groups_down(rows.end - rows.first));
 }
 
 static void bind_guides(struct hs_stream *s, const struct hs_recording *rec, VkCommandBuffer cmd,
@@ -360,7 +371,8 @@ static void record_aovs(struct hs_stream *s, struct hs_recording *rec, VkCommand
                                   &rec->aov_sets[i], 0, NULL);
         vk->CmdPushConstants(cmd, a->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(all),
                              &all);
-        vk->CmdDispatch(cmd, groups_of(s->params.out_width), groups_of(rows.end - rows.first), 1);
+        vk->CmdDispatch(cmd, groups_across(s->params.out_width), groups_down(rows.end - rows.first),
+                        1);
     }
     vk->CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, s->model->pipeline_layout, 0, 1,
                               &rec->set, 0, NULL);
@@ -385,7 +397,7 @@ static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkComm
     dispatch_pipeline(
         s, rec, cmd, taken_over ? s->model->plain_resolve : s->model->pipelines[HS_STAGE_RESOLVE],
         hs_stage_name(HS_STAGE_RESOLVE),
-        (uint32_t[]){groups_of(s->params.out_width), groups_of(rows.end - rows.first), 1});
+        (uint32_t[]){groups_across(s->params.out_width), groups_down(rows.end - rows.first), 1});
     if (rec->frame->aov_count)
         record_aovs(s, rec, cmd, &push, rows);
 }

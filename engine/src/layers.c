@@ -29,6 +29,7 @@ struct hs_layer_form hs_layers_form(const struct hs_layers *layers,
         .pair = 1,
         .slices = 1,
         .tokens = index == 0 || index + 1 == weights->layer_count,
+        .head = !layers->integers && index + 1 == weights->layer_count,
     };
     if (l->kind == HS_LAYER_DOWN) {
         f.inputs *= 2;
@@ -81,7 +82,7 @@ static uint32_t chunk_units(const struct hs_layers *layers, const struct hs_laye
 
 uint32_t hs_layers_bias_rows(const struct hs_layers *layers, const struct hs_layer_form *f)
 {
-    return layers->matrix.m && !f->tokens ? layers->matrix.m : 1;
+    return layers->matrix.m && !(f->tokens && layers->integers) ? layers->matrix.m : 1;
 }
 
 uint32_t hs_layers_scale_rows(const struct hs_layers *layers, const struct hs_layer_form *f)
@@ -190,7 +191,9 @@ static bool plan_layer(struct hs_layers *layers, const struct hs_weights *weight
         .group_height = conv ? SUBGROUPS * rows_of(layers, &f) : 8,
         .groups_z = f.pixels * f.slices,
         .threads = conv ? SUBGROUPS * layers->matrix.subgroup : 64,
-        .weights_step = f.depth / chunk * chunk_units(layers, &f, chunk),
+        .weights_step = matrix && f.tokens && !layers->integers
+                            ? f.inputs * f.outputs / hs_layers_unit_channels(layers)
+                            : f.depth / chunk * chunk_units(layers, &f, chunk),
     };
     memcpy(d->name, l->name, sizeof(d->name));
     choose_tensors(l, d);

@@ -64,6 +64,7 @@ struct hs_layer_form {
     uint32_t outputs, kernel_x, kernel_y, stride, pixels, pair;
     uint32_t slices; ///< Of the outputs of a pixel.
     bool tokens;     ///< Part of a pass over pixels: the first and the last layer.
+    bool head;       ///< Of floats: its outputs are packed pixel by pixel.
 };
 struct hs_layer_form hs_layers_form(const struct hs_layers *layers,
                                     const struct hs_weights *weights, uint32_t index);
@@ -72,7 +73,7 @@ struct hs_layer_form hs_layers_form(const struct hs_layers *layers,
 uint32_t hs_layers_weights_pitch(const struct hs_layers *layers, const struct hs_layer_form *form,
                                  uint32_t chunk);
 
-/** Sums of convolutions start with a matrix of biases, all rows alike. */
+/** Sums start with a matrix of biases, all rows alike, but for integers in passes over pixels. */
 uint32_t hs_layers_bias_rows(const struct hs_layers *layers, const struct hs_layer_form *form);
 
 /** Rows of a z's biases with what follows them: of integers multiplier + 256 shift, or scales. */

@@ -28,6 +28,8 @@ struct packing {
 static uint32_t own_output(const struct hs_layer_form *f, uint32_t z, uint32_t n)
 {
     const uint32_t channel = z % f->slices * f->outputs + n;
+    if (f->head)
+        return n % (f->outputs / 4) * 4 + n / (f->outputs / 4);
     return f->pixels == 4 ? 4 * channel + z / f->slices : channel;
 }
 
@@ -67,6 +69,16 @@ static void pack_row(const struct packing *p, uint32_t z, uint32_t row)
             ((uint16_t *)values)[n] = p->layer->weight[at];
         else
             ((float *)values)[n] = half_value(p->layer->weight[at]);
+    }
+}
+
+/** Of the first and the last layer on the matrix path: inputs for each output. */
+static void pack_tokens(const struct packing *p)
+{
+    uint16_t *values = (uint16_t *)(void *)(p->out + (size_t)p->dispatch->weights_at * UNIT_BYTES);
+    for (uint32_t n = 0; n < p->form.outputs; n++) {
+        for (uint32_t i = 0; i < p->form.inputs; i++)
+            values[n * p->form.inputs + i] = p->layer->weight[own_weight(p, 0, n, i, 0)];
     }
 }
 
@@ -127,6 +139,8 @@ void hs_layers_pack(const struct hs_layers *layers, const struct hs_weights *wei
         for (uint32_t z = 0; z < p.dispatch->groups_z; z++) {
             if (layers->integers && layers->matrix.m)
                 pack_columns(&p, z);
+            else if (p.form.tokens && layers->matrix.m)
+                pack_tokens(&p);
             else
                 for (uint32_t row = 0; row < rows; row++)
                     pack_row(&p, z, row);

@@ -245,16 +245,21 @@ static void zero_head_of(struct test_rng *rng, struct fx_model_config config, co
         FX_OPEN(&fx, NULL, preset);
         struct hs_model *model = load(&fx, &file, paths[i % 2]);
         struct hs_stream *a = open_stream(fx.model, r), *b = open_stream(model, r);
+        struct error error = {0};
         for (int time = 0; time < 6; time++) {
             struct source s;
             make_source(&fx, r, time, &s);
             struct hs_ref_plane want = picture(&fx, a, &s), got = picture(&fx, b, &s);
-            REQUIRE_MEM(got.texels, want.texels,
-                        (size_t)want.width * (size_t)want.height * 4 * sizeof(float));
+            if (paths[i % 2] == HS_PATH_PLAIN)
+                REQUIRE_MEM(got.texels, want.texels,
+                            (size_t)want.width * (size_t)want.height * 4 * sizeof(float));
+            add_pictures(&error, &got, &want);
             hs_ref_plane_finish(&want);
             hs_ref_plane_finish(&got);
             drop_source(&fx, &s);
         }
+        // Samples are half floats on the matrix path.
+        REQUIRE(decibels(&error) >= 65);
         hs_stream_destroy(&a);
         hs_stream_destroy(&b);
         hs_model_destroy(&model);
