@@ -19,6 +19,7 @@
 
 enum {
     OPT_OUTPUT,
+    OPT_GUIDES,
     OPT_PIPE,
     OPT_RATE,
     OPT_CONVENTION,
@@ -34,6 +35,9 @@ static const struct tool_option options[] = {
      "Folder for colour.raw, depth.raw, motion.raw and reactive.raw, as far as the sequence has "
      "them, frames.txt with the values of each frame, and inputs.txt with sizes and formats. "
      "All frames must have the same planes, sizes and convention. Required."},
+    {"guides", 0, NULL,
+     "Also diffuse_albedo.raw, specular_albedo.raw, normal.raw, roughness.raw and "
+     "hit_distance.raw, for models that read guides."},
     {"pipe", 0, NULL,
      "Makes the planes named pipes, and ends when all of them have been read, or when a reader "
      "goes "
@@ -54,7 +58,7 @@ struct planes {
     struct tool_convention convention;
     struct hsio_options sequence;
     double rate;
-    bool pipe, quiet;
+    bool guides, pipe, quiet;
 };
 
 static int take(void *priv, int row, const char *value)
@@ -64,6 +68,9 @@ static int take(void *priv, int row, const char *value)
     switch (row) {
     case OPT_OUTPUT:
         p->output = value;
+        return 0;
+    case OPT_GUIDES:
+        p->guides = true;
         return 0;
     case OPT_PIPE:
         p->pipe = true;
@@ -250,19 +257,26 @@ static int write_inputs(const struct planes *p, const char *convention,
     return 0;
 }
 
+static int kinds_of(const struct planes *p)
+{
+    return p->guides ? PLANES_KIND_COUNT : PLANES_KIND_GUIDES;
+}
+
 static void prepare(const struct planes *p, const struct hsio_frame_info *info, int frames,
                     struct planes_writer writers[PLANES_KIND_COUNT])
 {
     for (int i = 0; i < PLANES_KIND_COUNT; i++) {
         const struct hsio_plane_info *plane = &info->planes[planes_kinds[i].plane];
         struct planes_writer *w = &writers[i];
+        const bool wanted = i < kinds_of(p);
 
         *w = (struct planes_writer){.kind = i,
+                                    .wanted = wanted,
                                     .frames = frames,
                                     .width = plane->width,
                                     .height = plane->height,
                                     .pipe = p->pipe,
-                                    .present = plane->present,
+                                    .present = wanted && plane->present,
                                     .half = planes_kinds[i].plane == HSIO_PLANE_COLOR &&
                                             plane->format == HSIO_FORMAT_RGBA16F};
         planes_path(w->path, p->output, planes_kinds[i].file);
@@ -290,7 +304,7 @@ static int check_convention(const struct hsio_frame_info *info, const char *firs
 static int scan_frame(const struct planes *p, const struct hsio_frame_info *info,
                       const char *convention, struct planes_writer writers[PLANES_KIND_COUNT])
 {
-    int err = planes_check_overwrite(p->output, NULL, info);
+    int err = planes_check_overwrite(p->output, kinds_of(p), NULL, info);
 
     for (int i = 0; !err && i < PLANES_KIND_COUNT; i++) {
         err = planes_check_frame(&writers[i], info);
@@ -356,15 +370,15 @@ static int run(const struct planes *p, const struct hsio_convention *conv)
     }
     err = planes_lock(p->output, &lock);
     if (!err)
-        err = planes_clear(p->output, p->pipe);
+        err = planes_clear(p->output, p->pipe, kinds_of(p));
     if (!err)
         err = hsio_sequence_open(p->input, conv, &p->sequence, tool_log(), &seq);
     if (err < 0)
         goto done;
     hsio_sequence_info(seq, &info);
-    err = planes_check_overwrite(p->output, p->input, NULL);
+    err = planes_check_overwrite(p->output, kinds_of(p), p->input, NULL);
     if (!err && p->sequence.sidecar)
-        err = planes_check_overwrite(p->output, p->sequence.sidecar, NULL);
+        err = planes_check_overwrite(p->output, kinds_of(p), p->sequence.sidecar, NULL);
     if (!err)
         err = scan(p, seq, info.frame_count, writers, &convention);
     if (!err && mkdir(p->output, 0777) < 0 && errno != EEXIST)

@@ -10,7 +10,9 @@
 #include "hsio.h"
 
 #define PLANES_PATH_BYTES 2048
-#define PLANES_KIND_COUNT 4
+#define PLANES_KIND_COUNT 9
+/** From here on guides, which have to be asked for. */
+#define PLANES_KIND_GUIDES 4
 
 /** What a plane is called and how it is written: planes of floats, as FFmpeg has them. */
 extern const struct planes_kind {
@@ -26,7 +28,7 @@ struct planes_writer {
     const struct hsio_sequence *seq;
     atomic_bool *stop; ///< Another plane has failed.
     int kind, frames, width, height;
-    bool pipe, present, made, started;
+    bool pipe, wanted, present, made, started;
     bool half; ///< Colour of half floats goes as it is: interleaved.
     char path[PLANES_PATH_BYTES];
     pthread_t thread;
@@ -41,12 +43,13 @@ int planes_lock(const char *folder, int *lock);
 /** Says what errno means for this file. Returns HS_ERR_IO. */
 int planes_io_error(const char *path);
 void planes_path(char path[PLANES_PATH_BYTES], const char *folder, const char *name);
-/** Removes what a killed run left; fails if `pipe` and a file has the name of one. */
-int planes_clear(const char *folder, bool pipe);
+/** Removes what a killed run left; fails if `pipe` and a file has the name of one of the first
+ * `kinds`. */
+int planes_clear(const char *folder, bool pipe, int kinds);
 /** Whether the frame's plane is as the first frame's. Errors: HS_ERR_INVALID, after a message. */
 int planes_check_frame(const struct planes_writer *w, const struct hsio_frame_info *info);
 /** Refuses to write what is read: a file, a frame's files, either may be NULL. Errors: as above. */
-int planes_check_overwrite(const char *folder, const char *file,
+int planes_check_overwrite(const char *folder, int kinds, const char *file,
                            const struct hsio_frame_info *info);
 /** Removes an earlier run's files; makes the pipes. */
 int planes_create(const char *folder, struct planes_writer writers[PLANES_KIND_COUNT]);

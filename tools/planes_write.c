@@ -24,6 +24,30 @@ const struct planes_kind planes_kinds[PLANES_KIND_COUNT] = {
     {HSIO_PLANE_DEPTH, "depth", "depth.raw", "grayf32le", HSIO_FORMAT_R32F, {0}, 1},
     {HSIO_PLANE_MOTION, "motion", "motion.raw", "gbrpf32le", HSIO_FORMAT_RG32F, {1, -1, 0}, 3},
     {HSIO_PLANE_REACTIVE, "reactive", "reactive.raw", "grayf32le", HSIO_FORMAT_R32F, {0}, 1},
+    {HSIO_PLANE_DIFFUSE_ALBEDO,
+     "diffuse_albedo",
+     "diffuse_albedo.raw",
+     "gbrpf32le",
+     HSIO_FORMAT_RGBA32F,
+     {1, 2, 0},
+     3},
+    {HSIO_PLANE_SPECULAR_ALBEDO,
+     "specular_albedo",
+     "specular_albedo.raw",
+     "gbrpf32le",
+     HSIO_FORMAT_RGBA32F,
+     {1, 2, 0},
+     3},
+    // Roughness may be in the fourth channel.
+    {HSIO_PLANE_NORMAL, "normal", "normal.raw", "gbrapf32le", HSIO_FORMAT_RGBA32F, {1, 2, 0, 3}, 4},
+    {HSIO_PLANE_ROUGHNESS, "roughness", "roughness.raw", "grayf32le", HSIO_FORMAT_R32F, {0}, 1},
+    {HSIO_PLANE_HIT_DISTANCE,
+     "hit_distance",
+     "hit_distance.raw",
+     "grayf32le",
+     HSIO_FORMAT_R32F,
+     {0},
+     1},
 };
 
 static const char *const texts[] = {"inputs.txt", "inputs.partial", "frames.txt"};
@@ -82,14 +106,14 @@ static int remove_texts(const char *folder)
     return err;
 }
 
-int planes_clear(const char *folder, bool pipe)
+int planes_clear(const char *folder, bool pipe, int kinds)
 {
     char path[PLANES_PATH_BYTES];
     bool killed = false;
     struct stat st;
     int err = 0;
 
-    for (int i = 0; pipe && i < PLANES_KIND_COUNT; i++) {
+    for (int i = 0; pipe && i < kinds; i++) {
         planes_path(path, folder, planes_kinds[i].file);
         if (!lstat(path, &st) && !S_ISFIFO(st.st_mode)) {
             tool_error("%s is there already, and --pipe replaces no files: remove it, or choose "
@@ -114,6 +138,8 @@ int planes_check_frame(const struct planes_writer *w, const struct hsio_frame_in
     const struct hsio_plane_info *plane = &info->planes[planes_kinds[w->kind].plane];
     const char *name = planes_kinds[w->kind].name;
 
+    if (!w->wanted)
+        return 0;
     if (plane->present != w->present) {
         tool_error("frame %" PRId64 " has %s %s, and the first frame has %s; raw video needs the "
                    "same planes in all frames",
@@ -142,11 +168,12 @@ static int check_overwrite(const char *folder, const char *name, const char *fil
     return HS_ERR_INVALID;
 }
 
-int planes_check_overwrite(const char *folder, const char *file, const struct hsio_frame_info *info)
+int planes_check_overwrite(const char *folder, int kinds, const char *file,
+                           const struct hsio_frame_info *info)
 {
     int err = 0;
 
-    for (int i = 0; !err && i < PLANES_KIND_COUNT; i++)
+    for (int i = 0; !err && i < kinds; i++)
         err = check_overwrite(folder, planes_kinds[i].file, file, info);
     for (int i = 0; !err && i < TEXT_COUNT; i++)
         err = check_overwrite(folder, texts[i], file, info);
@@ -163,7 +190,8 @@ int planes_create(const char *folder, struct planes_writer writers[PLANES_KIND_C
         struct planes_writer *w = &writers[i];
         struct stat st;
 
-        if (!w->pipe && !lstat(w->path, &st) && S_ISREG(st.st_mode) && unlink(w->path) < 0)
+        if (w->wanted && !w->pipe && !lstat(w->path, &st) && S_ISREG(st.st_mode) &&
+            unlink(w->path) < 0)
             return planes_io_error(w->path);
         if (!w->present)
             continue;

@@ -104,6 +104,29 @@ class Guides(common.Case):
             _, other, _ = self.upscale("clip", "other%d" % index, "--model", "atrous", *options)
             self.assertGreater(np.abs(other - whole).max(), 1e-3, options)
 
+    def test_planes(self):
+        """Guides as raw video where they are asked for; else files of their names stay."""
+        self.render("box", "clip", "--no-reference")
+        self.succeed("planes", self.path("clip"), "-o", self.path("raw"), "--guides")
+        with open(self.path("raw", "inputs.txt")) as file:
+            rows = [line.split()[:3] for line in file if " 64x48 " in line]
+        names = [row[0] for row in rows]
+        self.assertEqual(names, ["colour", "depth", "motion", "diffuse_albedo", "specular_albedo",
+                                 "normal", "roughness", "hit_distance"])
+        for name, form, _ in rows[1:]:
+            channels = {"grayf32le": 1, "gbrpf32le": 3, "gbrapf32le": 4}[form]
+            self.assertEqual(os.path.getsize(self.path("raw", name + ".raw")),
+                             FRAMES * 64 * 48 * 4 * channels, name)
+        normal = np.fromfile(self.path("raw", "normal.raw"), "<f4").reshape(FRAMES, 4, 48, 64)
+        length = np.sqrt((normal[:, :3] ** 2).sum(1))
+        self.assertLess(np.abs(length[length > 0] - 1).max(), 1e-2)
+        self.assertGreater((length > 0).mean(), 0.5)
+        kept = os.path.getmtime(self.path("raw", "normal.raw"))
+        self.succeed("planes", self.path("clip"), "-o", self.path("raw"))
+        self.assertEqual(os.path.getmtime(self.path("raw", "normal.raw")), kept)
+        with open(self.path("raw", "inputs.txt")) as file:
+            self.assertNotIn("normal 64x48", file.read())
+
     def test_oidn(self):
         """A library that does something known; one that fails; none."""
         self.render("box", "clip", "--no-reference")
