@@ -49,9 +49,9 @@ vec4 finite_or_zero(vec4 v)
                 finite_or_zero(v.a));
 }
 
-// What is added up: of shares, colour times share and colour.
+// What is added up: of shares, colour times share and colour. Range of the window's values.
 struct aov_sum {
-    vec4 value, total;
+    vec4 value, total, low, high;
 };
 
 void add_sample(inout aov_sum sum, ivec2 s, float weight)
@@ -74,7 +74,7 @@ void add_sample(inout aov_sum sum, ivec2 s, float weight)
 // The colour's kernel over its sixteen samples.
 void add_window(inout aov_sum sum, float weights[16], float part)
 {
-    vec4 value = vec4(0.0), low = vec4(3.0e38), high = vec4(-3.0e38);
+    vec4 value = vec4(0.0);
     float positive = 0.0;
     [[unroll]] for (int n = 0; n < 16; n++)
         positive += max(weights[n], 0.0);
@@ -88,10 +88,10 @@ void add_window(inout aov_sum sum, float weights[16], float part)
         const ivec2 s = render_clamp(base + ivec2(n & 3, n >> 2) - 1);
         const vec4 v = finite_or_zero(texelFetch(aov_in, s, 0));
         value += weights[n] * v;
-        low = min(low, v);
-        high = max(high, v);
+        sum.low = min(sum.low, v);
+        sum.high = max(sum.high, v);
     }
-    sum.value += part * clamp(value, low, high);
+    sum.value += part * clamp(value, sum.low, sum.high);
     sum.total += part;
 }
 
@@ -125,15 +125,13 @@ void add_history(inout aov_sum sum, vec2 at, float part)
     const vec2 corner = floor(at - 0.5), t = at - 0.5 - corner;
     const vec4 wx = cubic(t.x, HS_TAAU_CUBIC_HISTORY), wy = cubic(t.y, HS_TAAU_CUBIC_HISTORY);
     const float ratio = has(HS_FRAME_LDR) ? 1.0 : state.exposure.y;
-    vec4 value = vec4(0.0), total = vec4(0.0), low = vec4(3.0e38), high = vec4(-3.0e38);
+    vec4 value = vec4(0.0), total = vec4(0.0);
     float positive = 0.0;
     for (int n = 0; n < 16; n++) {
         const int i = n & 3, j = n >> 2;
         const ivec2 p = clamp(ivec2(corner) + ivec2(i, j) - 1, ivec2(0), params.size.zw - 1);
         const vec4 v = texelFetch(aov_history, p, 0);
         const float w = wx[i] * wy[j];
-        low = min(low, v);
-        high = max(high, v);
         if (is_data()) {
             value += w * v;
             continue;
@@ -144,14 +142,15 @@ void add_history(inout aov_sum sum, vec2 at, float part)
         total += positive_w * past;
         positive += max(w, 0.0);
     }
-    sum.value += part * (is_data() ? clamp(value, low, high) : value / positive);
+    // The colour does not tell of all that changes in values: what no sample shows is no history.
+    sum.value += part * (is_data() ? clamp(value, sum.low, sum.high) : value / positive);
     sum.total += part * (is_data() ? vec4(1.0) : total / positive);
 }
 
 // `picture`: the colour that resolve gave, in input units.
 void resolve_aov(ivec2 p, float weights[16], aov_parts parts, vec4 picture)
 {
-    aov_sum sum = aov_sum(vec4(0.0), vec4(0.0));
+    aov_sum sum = aov_sum(vec4(0.0), vec4(0.0), vec4(3.0e38), vec4(-3.0e38));
     add_window(sum, weights, parts.window);
     if (parts.close > 0.0)
         add_close(sum, parts.close);

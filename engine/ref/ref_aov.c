@@ -10,6 +10,7 @@ struct pixel {
     const struct hs_ref_aov *aov;
     const struct hs_ref_window *w;
     float value[4], total[4]; ///< Of shares: colour times share, and colour.
+    float low[4], high[4];    ///< Of the window's values.
 };
 
 static float finite_or(float x, float otherwise)
@@ -49,12 +50,12 @@ static void add_sample(struct pixel *px, int x, int y, float weight)
 
 static void add_window(struct pixel *px, float weights[4][4], float part)
 {
-    float positive = 0, value[4] = {0}, low[4], high[4];
+    float positive = 0, value[4] = {0};
     for (int n = 0; n < 16; n++)
         positive += fmaxf(weights[n / 4][n % 4], 0);
     for (int k = 0; k < 4; k++) {
-        low[k] = INFINITY;
-        high[k] = -INFINITY;
+        px->low[k] = INFINITY;
+        px->high[k] = -INFINITY;
     }
     for (int n = 0; n < 16; n++) {
         const int x = px->w->x + n % 4 - 1, y = px->w->y + n / 4 - 1;
@@ -66,12 +67,12 @@ static void add_window(struct pixel *px, float weights[4][4], float part)
         for (int k = 0; k < 4; k++) {
             const float v = finite_or(sample_of(px, &px->aov->plane, x, y)[k], 0);
             value[k] += w * v;
-            low[k] = fminf(low[k], v);
-            high[k] = fmaxf(high[k], v);
+            px->low[k] = fminf(px->low[k], v);
+            px->high[k] = fmaxf(px->high[k], v);
         }
     }
     for (int k = 0; k < 4 && px->aov->kind == HS_AOV_DATA; k++) {
-        px->value[k] += part * hs_ref_clamp(value[k], low[k], high[k]);
+        px->value[k] += part * hs_ref_clamp(value[k], px->low[k], px->high[k]);
         px->total[k] += part;
     }
 }
@@ -99,13 +100,9 @@ static void add_history(struct pixel *px, const struct hs_ref_plane *past, float
     const float ratio = hs_ref_has(px->p, HS_FRAME_LDR) ? 1 : px->state->exposure.y;
     const bool data = px->aov->kind == HS_AOV_DATA;
     const float bx = floorf(hx - 0.5f), by = floorf(hy - 0.5f);
-    float wx[4], wy[4], positive = 0, value[4] = {0}, total[4] = {0}, low[4], high[4];
+    float wx[4], wy[4], positive = 0, value[4] = {0}, total[4] = {0};
     hs_ref_cubic(hx - 0.5f - bx, HS_REF_F(HS_TAAU_CUBIC_HISTORY), wx);
     hs_ref_cubic(hy - 0.5f - by, HS_REF_F(HS_TAAU_CUBIC_HISTORY), wy);
-    for (int k = 0; k < 4; k++) {
-        low[k] = INFINITY;
-        high[k] = -INFINITY;
-    }
     for (int n = 0; n < 16; n++) {
         const int x = (int)bx + n % 4 - 1, y = (int)by + n / 4 - 1;
         const float *v = hs_ref_texel(&px->aov->past, x, y), *t = hs_ref_texel(past, x, y);
@@ -114,15 +111,13 @@ static void add_history(struct pixel *px, const struct hs_ref_plane *past, float
         const float share = fmaxf(w, 0) * calm(px->p, c);
         positive += fmaxf(w, 0);
         for (int k = 0; k < 4; k++) {
-            low[k] = fminf(low[k], v[k]);
-            high[k] = fmaxf(high[k], v[k]);
             value[k] += data ? w * v[k] : share * c[k] * v[k];
             total[k] += share * c[k];
         }
     }
     for (int k = 0; k < 4; k++) {
         px->value[k] +=
-            part * (data ? hs_ref_clamp(value[k], low[k], high[k]) : value[k] / positive);
+            part * (data ? hs_ref_clamp(value[k], px->low[k], px->high[k]) : value[k] / positive);
         px->total[k] += part * (data ? 1 : total[k] / positive);
     }
 }
