@@ -5,6 +5,7 @@
 // also what the passes of `atrous` left [render].
 // Writes: activations of level 0. Tokens beyond the picture repeat the last ones; so do the second
 // pixels of the last tokens where a size is odd.
+// In the variants _split a network outside has the first layer, too: they write features.
 // Grid: HS_GROUP_X x HS_GROUP_Y output pixels, 2x2 of them a token, or so many cells of integers.
 // Precision: features f32; then as in types.glsl.
 // References: hs_ref_features() in engine/ref, features() in pipeline.py.
@@ -27,7 +28,11 @@ HS_GUIDE(traits, HS_BINDING_TRAITS);
 
 layout(std430, set = 1, binding = HS_BINDING_LAYER_OUT) writeonly buffer hs_layer_out_block
 {
+#ifdef HS_SPLIT
+    uvec4 activations[];
+#else
     UNIT activations[];
+#endif
 };
 
 void put(int token, int channel, float value)
@@ -169,7 +174,35 @@ void token_features(int t, int part)
     }
 }
 
+#if defined(HS_SPLIT)
+// Features themselves, as half floats or integers of 8 bits, for a network outside. Its rows have
+// no room for tokens beyond them.
 #ifdef HS_INT8
+#define PER_FEATURES 16
+#else
+#define PER_FEATURES 8
+#endif
+
+void finish()
+{
+    const int parts = INPUTS / PER_FEATURES;
+    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += HS_GROUP_THREADS) {
+        const int t = n / parts, part = n % parts, at = t * OPERAND_PITCH + part * PER_FEATURES;
+        const ivec2 token = group_token(t);
+        uvec4 unit;
+        [[unroll]] for (int i = 0; i < 4; i++) {
+#ifdef HS_INT8
+            unit[i] = packed(ivec4(operand[at + 4 * i], operand[at + 4 * i + 1],
+                                   operand[at + 4 * i + 2], operand[at + 4 * i + 3]));
+#else
+            unit[i] = packHalf2x16(vec2(operand[at + 2 * i], operand[at + 2 * i + 1]));
+#endif
+        }
+        if (token.x < push.size.w)
+            activations[token_place(token, push.size.w, push.ring.zw) * parts + part] = unit;
+    }
+}
+#elif defined(HS_INT8)
 void write_batch(int first)
 {
     const int parts = OUTPUTS / PER_UNIT;

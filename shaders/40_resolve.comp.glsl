@@ -6,7 +6,8 @@
 // In the variants _f32 and _cm the network's head, computed here from its last activations, bends
 // each of these steps; a head of zeros leaves them as they are. In the variants _ray it also mixes
 // levels of the samples (levels.glsl). The variants _aov do all of it once more, for its weights
-// alone, and apply them to another plane (aov.glsl).
+// alone, and apply them to another plane (aov.glsl). The variants _split read a head that a network
+// outside made.
 // Reads: colour [render], reprojected colour and weight [output], activations of level 0.
 // Writes: next history colour RGBA16F and weight R16F, and the picture in input units to the
 // output rectangle or, when finish follows, to `resolved`.
@@ -26,7 +27,9 @@
 #include "window.glsl"
 
 #ifdef HS_NETWORK
+#ifndef HS_SPLIT
 #include "tokens.glsl"
+#endif
 #include "head.glsl"
 #else
 layout(local_size_x = HS_GROUP_THREADS) in;
@@ -131,12 +134,12 @@ void main()
 {
     const ivec2 p = group_first() + group_place();
     const float alpha = load_tiles(p);
-#if defined(HS_NETWORK) && !defined(HS_INT8)
+#if defined(HS_NETWORK) && !defined(HS_INT8) && !defined(HS_SPLIT)
     load_head();
 #endif
     barrier();
     share_opaque(alpha);
-#if defined(HS_INT8)
+#if defined(HS_INT8) || defined(HS_SPLIT)
     compute_head();
 #elif defined(HS_NETWORK)
     product();

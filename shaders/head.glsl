@@ -1,24 +1,60 @@
 // SPDX-License-Identifier: MIT
 // The network's head: 27 values of each pixel, 29 of taau-ray, 11 of taau-int8, and what they do
 // to a resolve.
+#ifdef HS_SPLIT
+#include "network.h"
+layout(local_size_x = HS_GROUP_THREADS) in;
+layout(constant_id = HS_SPEC_OUTPUTS) const int OUTPUTS = 112;
+// Of tokens, row by row: half floats, of integers floats.
+layout(std430, set = 1, binding = HS_BINDING_LAYER_IN) readonly buffer hs_layer_in_block
+{
+    uint outside[];
+};
+#else
 layout(std430, set = 1, binding = HS_BINDING_LAYER_IN) readonly buffer hs_layer_in_block
 {
     UNIT activations[];
 };
+#endif
 
 struct head {
     float gain, weight, size, trust;
 };
 
 #ifdef HS_INT8
-// Of this thread's pixel.
-float short_head[HS_SHORT_HEAD];
-
 // The cell in which the centre of an output pixel lies.
 ivec2 cell_of(ivec2 p)
 {
     return ((2 * p + 1) * params.size.xy) / params.size.zw;
 }
+#endif
+
+#if defined(HS_SPLIT)
+// Place of channel 0 of this thread's pixel.
+int head_at;
+
+void compute_head()
+{
+    ivec2 p = min(group_first() + group_place(), params.size.zw - 1);
+#ifdef HS_INT8
+    p = cell_of(p);
+#endif
+    head_at = (p.y / 2 * push.size.z + p.x / 2) * OUTPUTS + 2 * (p.y & 1) + (p.x & 1);
+}
+
+float head_value(int c)
+{
+#ifdef HS_INT8
+    return uintBitsToFloat(
+        outside[head_at + 4 * (c < HS_HEAD_LOGITS ? c : c - (HS_HEAD_MIX - HS_HEAD_LOGITS))]);
+#else
+    const int at = head_at + 4 * c;
+    return unpackHalf2x16(outside[at >> 1])[at & 1];
+#endif
+}
+#elif defined(HS_INT8)
+// Of this thread's pixel.
+float short_head[HS_SHORT_HEAD];
 
 // BATCH tokens from `start` on, of those of a workgroup row by row.
 void stage_tokens(ivec2 first, ivec2 size, int start)

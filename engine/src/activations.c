@@ -55,11 +55,13 @@ int hs_activations_choose(const struct hs_stream *s, struct hs_recording *rec)
     rec->bands_params = s->bands_params;
     rec->bands_params.levels = rec->levels;
     memcpy(rec->levels, s->levels, sizeof(rec->levels));
+    if (s->bands_params.render_height)
+        hs_level_sizes(width, height, rec->levels);
+    // Outside, rows follow one another.
+    for (int i = 0; i < HS_WEIGHTS_LEVELS; i++)
+        rec->levels[i].pitch = s->split ? rec->levels[i].width : s->levels[i].pitch;
     if (!s->bands_params.render_height)
         return 0;
-    hs_level_sizes(width, height, rec->levels);
-    for (int i = 0; i < HS_WEIGHTS_LEVELS; i++)
-        rec->levels[i].pitch = s->levels[i].pitch;
     rec->bands_params.render_height = height;
     if (height == s->bands_params.render_height || hs_bands_lower(&rec->bands_params, &rec->bands))
         return 0;
@@ -82,7 +84,10 @@ static int create_buffers(struct hs_stream *s)
         &s->weights, "weights", s->model->layers.weights_bytes,
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     return hs_arena_create(s->device,
-                           &(struct hs_arena_plan){.buffers = plan, .buffer_count = BUFFERS},
+                           &(struct hs_arena_plan){
+                               .buffers = s->split ? &plan[HS_TENSORS] : plan,
+                               .buffer_count = s->split ? 1 : BUFFERS,
+                           },
                            &s->network_arena);
 }
 
@@ -122,10 +127,12 @@ static void write_sets(struct hs_stream *s)
 {
     for (uint32_t i = 0; i < s->model->layers.count; i++) {
         const struct hs_dispatch *d = &s->model->layers.list[i];
+        const VkBuffer in = s->split ? s->split_head : s->tensors[d->in].buffer;
+        const VkBuffer out = s->split ? s->split_features : s->tensors[d->out].buffer;
         const VkDescriptorBufferInfo buffers[HS_BINDING_NETWORK_COUNT] = {
             [HS_BINDING_WEIGHTS] = {s->weights.buffer, 0, VK_WHOLE_SIZE},
-            [HS_BINDING_LAYER_IN] = {s->tensors[d->in].buffer, 0, VK_WHOLE_SIZE},
-            [HS_BINDING_LAYER_OUT] = {s->tensors[d->out].buffer, 0, VK_WHOLE_SIZE},
+            [HS_BINDING_LAYER_IN] = {in, 0, VK_WHOLE_SIZE},
+            [HS_BINDING_LAYER_OUT] = {out, 0, VK_WHOLE_SIZE},
         };
         s->device->vk.UpdateDescriptorSets(s->device->device, 1,
                                            &(VkWriteDescriptorSet){

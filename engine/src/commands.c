@@ -299,7 +299,8 @@ static void record_enter(struct hs_stream *s, struct hs_recording *rec, VkComman
     moved_ring(rec, hs_bands_entered_row(&rec->bands_params, rows.first), &push);
     bind_layer(s, rec, cmd, 0, 0, rows.first, &push);
     push_constants(s, cmd, &push);
-    dispatch_pipeline(s, rec, cmd, s->model->layer_pipelines[0], s->model->layers.list[0].name,
+    dispatch_pipeline(s, rec, cmd, s->split ? s->split_enter : s->model->layer_pipelines[0],
+                      s->model->layers.list[0].name,
                       (uint32_t[]){groups_across(width), groups_down(end - first), 1});
 }
 
@@ -388,6 +389,11 @@ static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkComm
                            struct hs_rows rows)
 {
     const bool taken_over = s->model->layers.count && !rec->network;
+    VkPipeline pipeline = s->model->pipelines[HS_STAGE_RESOLVE];
+    if (taken_over)
+        pipeline = s->model->plain_resolve;
+    else if (s->split)
+        pipeline = s->split_resolve;
     struct hs_push push = push_rows(rows.first, rows.end);
     moved_ring(rec, hs_bands_moved_row(rows.first), &push);
     if (rec->network)
@@ -395,23 +401,38 @@ static void record_resolve(struct hs_stream *s, struct hs_recording *rec, VkComm
                    hs_bands_token_row(&rec->bands_params, rows.first), 0, &push);
     push_constants(s, cmd, &push);
     dispatch_pipeline(
-        s, rec, cmd, taken_over ? s->model->plain_resolve : s->model->pipelines[HS_STAGE_RESOLVE],
-        hs_stage_name(HS_STAGE_RESOLVE),
+        s, rec, cmd, pipeline, hs_stage_name(HS_STAGE_RESOLVE),
         (uint32_t[]){groups_across(s->params.out_width), groups_down(rows.end - rows.first), 1});
     if (rec->frame->aov_count)
         record_aovs(s, rec, cmd, &push, rows);
 }
 
-/** Everything from reproject to resolve, band by band. */
-static void record_bands(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+/** The planes' set, and the guides'. */
+static void bind_planes(struct hs_stream *s, const struct hs_recording *rec, VkCommandBuffer cmd)
+{
+    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                        s->model->pipeline_layout, 0, 1, &rec->set, 0, NULL);
+    if (rec->guides)
+        bind_guides(s, rec, cmd, s->model->pipeline_layout);
+}
+
+/** Everything from reproject to resolve, band by band. A network that runs outside leaves resolve
+ * to the second command buffer. */
+static void record_bands(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                         VkCommandBuffer back)
 {
     const uint32_t last = rec->bands.item_count - 1;
     struct hs_band_state state = {0};
     struct hs_rows rows[HS_ITEMS_MAX];
     while (hs_bands_next(&rec->bands_params, &rec->bands, &state, rows)) {
         for (uint32_t i = 0; i <= last; i++) {
-            if (rows[i].first == rows[i].end || (i && i < last && !rec->network))
+            if (rows[i].first == rows[i].end || (i && i < last && !rec->network) ||
+                (i > 1 && i < last && s->split))
                 continue;
+            if (i == last && cmd != back) {
+                cmd = back;
+                bind_planes(s, rec, cmd);
+            }
             // Also keeps what a band reads from what the next one writes in its place.
             between_stages(s, cmd);
             if (i == 0)
@@ -431,7 +452,6 @@ static void record_guided(struct hs_stream *s, struct hs_recording *rec, VkComma
 {
     const uint32_t x = groups_of(rec->frame->render_width);
     const uint32_t y = groups_of(rec->frame->render_height);
-    bind_guides(s, rec, cmd, s->model->pipeline_layout);
     between_stages(s, cmd);
     dispatch(s, rec, cmd, HS_STAGE_DEMODULATE, x, y);
     between_stages(s, cmd);
@@ -444,12 +464,12 @@ static void record_guided(struct hs_stream *s, struct hs_recording *rec, VkComma
     }
 }
 
-static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                          VkCommandBuffer back)
 {
     const bool exposed = !(s->params.flags & HS_STREAM_LDR);
 
-    s->device->vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                        s->model->pipeline_layout, 0, 1, &rec->set, 0, NULL);
+    bind_planes(s, rec, cmd);
     if (rec->measure) {
         dispatch(s, rec, cmd, HS_STAGE_MEASURE, HS_MEASURE_GROUPS, 1);
         between_stages(s, cmd);
@@ -462,10 +482,10 @@ static void record_stages(struct hs_stream *s, struct hs_recording *rec, VkComma
              groups_of(rec->frame->render_height));
     if (rec->guides)
         record_guided(s, rec, cmd);
-    record_bands(s, rec, cmd);
+    record_bands(s, rec, cmd, back);
     if (rec->finish) {
-        between_stages(s, cmd);
-        dispatch(s, rec, cmd, HS_STAGE_FINISH, groups_of(s->params.out_width),
+        between_stages(s, back);
+        dispatch(s, rec, back, HS_STAGE_FINISH, groups_of(s->params.out_width),
                  groups_of(s->params.out_height));
     }
 }
@@ -555,14 +575,15 @@ static void forget_contents(struct hs_stream *s)
     s->weights_ready = false;
 }
 
-void hs_commands_record(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd)
+void hs_commands_record(struct hs_stream *s, struct hs_recording *rec, VkCommandBuffer cmd,
+                        VkCommandBuffer back)
 {
     if (rec->reset)
         forget_contents(s);
     hs_timing_begin(s, rec, cmd);
     record_setup(s, rec, cmd);
     hs_timing_mark(s, rec, cmd, "setup");
-    record_stages(s, rec, cmd);
-    record_output(s, rec, cmd);
-    record_aov_outputs(s, rec, cmd);
+    record_stages(s, rec, cmd, back);
+    record_output(s, rec, back);
+    record_aov_outputs(s, rec, back);
 }

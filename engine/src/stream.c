@@ -100,8 +100,11 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
         s->params.max_render_height = params->out_height;
     }
     s->network = model->layers.count > 0;
-    err = hs_activations_plan(s);
-    if (err == HS_ERR_UNSUPPORTED && model->replaceable) {
+    err = hs_split_take(s, params->split);
+    const bool taken = !err;
+    if (taken)
+        err = hs_activations_plan(s);
+    if (taken && err == HS_ERR_UNSUPPORTED && model->replaceable && !s->split) {
         s->network = false;
         err = hs_activations_plan(s);
     }
@@ -109,6 +112,8 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
         err = create_planes(s);
     if (!err && s->network)
         err = hs_activations_create(s);
+    if (!err && s->split)
+        err = hs_split_create(s);
     if (!err && (params->flags & HS_STREAM_TIMINGS))
         err = hs_timing_create(s);
     if (err) {
@@ -140,10 +145,9 @@ static void advance(struct hs_stream *s, const struct hs_recording *rec)
         s->prev_camera = *f->camera;
 }
 
-int hs_stream_record(struct hs_stream *s, const struct hs_frame *frame, VkCommandBuffer cmd)
+static int record(struct hs_stream *s, const struct hs_frame *frame, VkCommandBuffer cmd,
+                  VkCommandBuffer back)
 {
-    if (!s || !frame || !cmd)
-        return HS_ERR_INVALID;
     if (atomic_load(&s->device->lost))
         return HS_ERR_DEVICE_LOST;
     struct hs_recording rec = {
@@ -162,9 +166,33 @@ int hs_stream_record(struct hs_stream *s, const struct hs_frame *frame, VkComman
     if (err)
         return err;
     hs_params_fill(s, &rec);
-    hs_commands_record(s, &rec, cmd);
+    hs_commands_record(s, &rec, cmd, back);
     advance(s, &rec);
     return 0;
+}
+
+int hs_stream_record(struct hs_stream *s, const struct hs_frame *frame, VkCommandBuffer cmd)
+{
+    if (!s || !frame || !cmd)
+        return HS_ERR_INVALID;
+    if (s->split)
+        return hs_invalid(&s->device->log, "the stream's network runs outside: its frames have two "
+                                           "parts");
+    return record(s, frame, cmd, cmd);
+}
+
+int hs_stream_record_split(struct hs_stream *s, const struct hs_frame *frame, VkCommandBuffer front,
+                           VkCommandBuffer back)
+{
+    if (!s || !frame || !front || !back)
+        return HS_ERR_INVALID;
+    if (!s->split)
+        return hs_invalid(&s->device->log, "the stream runs its network itself");
+    if (frame->aov_count) {
+        hs_log_message(&s->device->log, HS_LOG_ERROR, "frames in two parts have no AOVs");
+        return HS_ERR_UNSUPPORTED;
+    }
+    return record(s, frame, front, back);
 }
 
 void hs_stream_forget(struct hs_stream *s, VkImageView view)
@@ -221,6 +249,7 @@ void hs_stream_destroy(struct hs_stream **pointer)
     struct hs_device *device = s->device;
     hs_sets_destroy(s);
     hs_aovs_destroy(s);
+    hs_split_destroy(s);
     hs_activations_destroy(s);
     hs_guides_destroy(s);
     hs_timing_destroy(s);

@@ -153,6 +153,10 @@ struct hs_stream {
     bool network; ///< The model has one, and it is not too large for the device.
     struct hs_level_size levels[HS_WEIGHTS_LEVELS];
     VkDescriptorPool network_pool;
+    /** The network runs outside: stages around it in place of the model's, copies of hs_split. */
+    bool split;
+    VkPipeline split_enter, split_resolve;
+    VkBuffer split_features, split_head;
     VkDescriptorSet layer_sets[HS_WEIGHTS_LAYERS_MAX];
 
     struct hs_bands_params bands_params;
@@ -264,6 +268,11 @@ void hs_sets_destroy(struct hs_stream *stream);
 int hs_activations_plan(struct hs_stream *stream);
 int hs_activations_create(struct hs_stream *stream);
 
+/** Checks hs_stream_params::split and keeps it, before all is planned; then makes the stages. */
+int hs_split_take(struct hs_stream *stream, const struct hs_split *split);
+int hs_split_create(struct hs_stream *stream);
+void hs_split_destroy(struct hs_stream *stream);
+
 /** A frame's levels and bands. HS_ERR_INTERNAL: they do not fit into the stream's rings. */
 int hs_activations_choose(const struct hs_stream *stream, struct hs_recording *rec);
 void hs_activations_destroy(struct hs_stream *stream);
@@ -278,7 +287,9 @@ void hs_timing_begin(struct hs_stream *stream, struct hs_recording *rec, VkComma
 void hs_timing_mark(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd,
                     const char *name);
 
-/** Records a frame that has passed all checks. */
-void hs_commands_record(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd);
+/** Records a frame that has passed all checks. `back`: from where a network was run outside, or
+ * `cmd`. */
+void hs_commands_record(struct hs_stream *stream, struct hs_recording *rec, VkCommandBuffer cmd,
+                        VkCommandBuffer back);
 
 #endif

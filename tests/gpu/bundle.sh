@@ -11,7 +11,7 @@ rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/layers" "$out/tree"
 
 programs=$build/tools/hindsight
-for test in device frame planes sequence bands network integers stages real atrous steady \
+for test in device frame planes sequence bands network integers split stages real atrous steady \
     scenes_clip scenes_planes scenes_path avfilter; do
     programs="$programs $(find "$build/tests" -maxdepth 2 -type f -name "test_$test")"
 done

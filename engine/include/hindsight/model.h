@@ -92,6 +92,28 @@ int hs_model_load(struct hs_device *device, const struct hs_model_params *params
  */
 void hs_model_describe(const struct hs_model *model, struct hs_model_info *info);
 
+/** What lies around a model's network in a frame of a size: tokens row by row, their channels side
+ * by side (docs/model-format.md). */
+struct hs_split_info {
+    uint32_t width, height;     ///< Tokens, filled up to multiples of four.
+    uint32_t features, outputs; ///< Channels of a token before and after the network.
+    /** Features are 8-bit integers and outputs 32-bit floats; otherwise both are half floats. */
+    bool integers;
+    uint64_t features_bytes, head_bytes;
+};
+
+/**
+ * Tells what a network that is run outside (hs_stream_record_split()) reads and writes.
+ *
+ * Units: pixels.
+ * Thread: safe.
+ * Errors: HS_ERR_INVALID an argument is missing or a size is 0; HS_ERR_UNSUPPORTED the model has no
+ * network.
+ * Since: 2.
+ */
+int hs_model_split(const struct hs_model *model, uint32_t render_width, uint32_t render_height,
+                   uint32_t out_width, uint32_t out_height, struct hs_split_info *info);
+
 /**
  * Destroys a model and sets the pointer to NULL. NULL and pointers to NULL are legal. All of its
  * streams must have been destroyed.

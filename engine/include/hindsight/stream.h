@@ -26,6 +26,17 @@ enum hs_stream_flags {
     HS_STREAM_TIMINGS = 1 << 1,
 };
 
+/**
+ * Buffers around a network that something else runs, on any device: hs_stream_record_split(). They
+ * are the caller's, who may export and share their memory, and outlive the stream.
+ */
+struct hs_split {
+    /** Storage buffers: what the network sees, and what it gives. */
+    VkBuffer features, head;
+    /** Their bytes, at least those that hs_model_split() tells for the greatest render size. */
+    uint64_t features_bytes, head_bytes;
+};
+
 /** Arguments of hs_stream_create(). */
 struct hs_stream_params {
     /** Output size in pixels, 16 to 16384 per axis. */
@@ -40,6 +51,11 @@ struct hs_stream_params {
      * it. Small pictures have fewer. 0: as few as keep those within 80 MiB, or as close as it gets.
      */
     uint32_t bands;
+    /**
+     * The network runs outside, on these; the stream is made for hs_stream_record_split() only, and
+     * has one band. NULL: the model's own layers.
+     */
+    const struct hs_split *split;
 };
 
 /** Most bands of a frame. */
@@ -99,9 +115,10 @@ struct hs_stage_time {
  * Owns: the caller destroys it; the model must outlive it.
  * Thread: safe on one model.
  * Cost: allocates device memory and descriptors; submits nothing.
- * Errors: HS_ERR_INVALID sizes or bands out of range; HS_ERR_UNSUPPORTED the output is larger
- * than the device's images can be, or larger than its buffers can be for the network of a model
- * from a file of one's own (for other models `taau` takes over, and a log line tells so), or
+ * Errors: HS_ERR_INVALID sizes or bands out of range, or buffers of `split` that are missing or too
+ * small; HS_ERR_UNSUPPORTED the output is larger than the device's images can be, or larger than
+ * its buffers can be for the network of a model from a file of one's own (for other models `taau`
+ * takes over, and a log line tells so), or `split` is given for a model without a network, or
  * timestamps were asked for and the queue family has none; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
@@ -133,6 +150,26 @@ int hs_stream_create(struct hs_model *model, const struct hs_stream_params *para
  * Since: 1.
  */
 int hs_stream_record(struct hs_stream *stream, const struct hs_frame *frame, VkCommandBuffer cmd);
+
+/**
+ * Records one frame of a stream with hs_split into two command buffers: `front`, which ends with
+ * the features of the frame, and `back`, which begins with the head that a network made of them.
+ *
+ * All that hs_stream_record() says holds for the two together, `front` first. Between them stands
+ * whatever runs the network (docs/model-format.md): it may start when `front` is done, reads
+ * `features`, and writes all of `head` before `back` starts. Layout: hs_model_split() of the frame's
+ * render size.
+ *
+ * Sync: `features` is written and `head` read with HS_INPUT_STAGES, as storage buffers; making one
+ * visible to the network, and the network's writes to `back`, is the caller's, for example by
+ * semaphores. The same of `features` and the next frame's `front`.
+ * Thread, cost: as hs_stream_record().
+ * Errors: HS_ERR_INVALID an argument is missing or the stream was made without hs_split;
+ * HS_ERR_UNSUPPORTED the frame has AOVs; those of hs_stream_record().
+ * Since: 2.
+ */
+int hs_stream_record_split(struct hs_stream *stream, const struct hs_frame *frame,
+                           VkCommandBuffer front, VkCommandBuffer back);
 
 /**
  * Tells which planes of a frame a stream would use, and what the lack of the others costs: depth,
