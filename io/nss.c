@@ -98,7 +98,7 @@ static int get_pair(const struct hsio_json_place *p, const char *key, const json
 static int take_jitter(const struct layout *l, json_t *frame, json_t *out)
 {
     static const char *const keys[] = {"NormalizedPerRatioJitter", "QuantisedPerRatioJitter"};
-    double jitter[2];
+    double jitter[2] = {0};
 
     for (int i = 0; i < 2; i++) {
         json_t *list = json_object_get(frame, keys[i]);
@@ -217,7 +217,7 @@ static int take_frame(const struct layout *l, json_t *frame, json_int_t number, 
 static int take_top(struct layout *l, json_t *root, json_t *out)
 {
     const json_t *reverse = json_object_get(root, "ReverseZ");
-    double size[2];
+    double size[2] = {0};
     int result =
         get_pair(l->place, "TargetResolution", json_object_get(root, "TargetResolution"), size);
 

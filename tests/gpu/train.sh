@@ -17,6 +17,7 @@
 #   RESUME          checkpoint to go on from, or "no"
 #   TEACHER         checkpoint whose picture counts too, for all configs but its own
 #   MODELS          "no": checkpoints only, no model files
+#   HS_TEST_DEVICE  the first GPU to use, 0                 GPUS            how many, default all
 #   TRAIN_OPTIONS   further options of hindsight_training.train
 set -u
 tree=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -174,7 +175,7 @@ for ratio in $ratios; do
 done
 
 stage "training clips for $render min"
-gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
+gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | wc -l)}
 for n in $(seq "$device" $((device + (gpus > 1 ? gpus - 1 : 0)))); do
     render_ratios "$n" $((seed + 240000 * (n - device))) "$(awk "BEGIN { print $render * 60 }")" &
     renders="$renders $!"
@@ -216,7 +217,7 @@ done
 stage "training $configs for $minutes min"
 count=0 fits=
 for config in $configs; do
-    fit "$config" $((count % (gpus > 0 ? gpus : 1))) >>"$out/train.log" &
+    fit "$config" $((device + count % (gpus > 0 ? gpus : 1))) >>"$out/train.log" &
     fits="$fits $!"
     count=$((count + 1))
 done
