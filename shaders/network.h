@@ -27,12 +27,16 @@
 #define HS_SPEC_ROWS 11         // rows of output pixels of a subgroup
 #define HS_SPEC_CHUNK 12        // input channels in shared memory at a time
 #define HS_SPEC_SUBGROUPS 13    // of a workgroup
-#define HS_SPEC_RESULT_TILES 14 // tiles of outputs that are written at a time
+#define HS_SPEC_RESULT_TILES 14 // of integers: tiles of outputs that are written at a time
 // Plain path.
 #define HS_SPEC_OUTPUTS_ALL 15 // channels of an output pixel
 // Integers, matrix path.
 #define HS_SPEC_DEPTH 16 // input channels, filled up to whole tiles
-#define HS_SPEC_COUNT 17
+// Matrix path, too.
+#define HS_SPEC_SPLIT 17  // subgroups that share pixels, and have a part of the outputs each
+#define HS_SPEC_STREAM 18 // of floats: operands straight from the input
+#define HS_SPEC_INSIDE 19 // pixels of the finer level of a workgroup
+#define HS_SPEC_COUNT 20
 #define HS_SPEC_LOCAL_X 253
 
 // Features of a token of 2x2 pixels: channel 4 c + s of pixel s = x + 2 y, then those of the token.

@@ -6,9 +6,12 @@
 #define UNIT_BYTES 16
 /** Outputs of a workgroup of the plain path. */
 #define PLAIN_SLICE 16
-#define SUBGROUPS 4
-/** Accumulators of more outputs leave registers for two rows of pixels only. */
-#define FOUR_ROWS_OUTPUTS 64
+/** Accumulators of a subgroup, in tiles: more leave the registers. */
+#define SUMS 12
+/** Rows of pixels that share what is loaded of the weights, if registers allow. */
+#define SHARED_ROWS 4
+/** Inputs of a pixel whose operands a subgroup holds in registers. */
+#define STREAM_INPUTS 128
 
 static uint32_t filled_up(uint32_t channels, uint32_t to)
 {
@@ -48,14 +51,6 @@ struct hs_layer_form hs_layers_form(const struct hs_layers *layers,
     return f;
 }
 
-static uint32_t rows_of(const struct hs_layers *layers, const struct hs_layer_form *f)
-{
-    // Small matrices are those of processors, whose compilers take long over much of them.
-    if (layers->matrix.m < 16)
-        return f->outputs <= 32 ? 2 : 1;
-    return (f->stride == 1 || layers->integers) && f->outputs <= FOUR_ROWS_OUTPUTS ? 4 : 2;
-}
-
 uint32_t hs_layers_unit_channels(const struct hs_layers *layers)
 {
     if (!layers->integers)
@@ -90,57 +85,113 @@ uint32_t hs_layers_scale_rows(const struct hs_layers *layers, const struct hs_la
     return hs_layers_bias_rows(layers, f) + (layers->integers ? 1 : 0);
 }
 
+/** How a layer is spread over a workgroup. */
+struct spread {
+    uint32_t subgroups, split; ///< Of these, side by side with a part of the outputs each.
+    uint32_t rows;             ///< Of pixels, of a subgroup.
+    uint32_t chunk;            ///< Inputs at a time; 0: none fits.
+    uint32_t inside;           ///< Pixels of the finer level.
+    bool stream;               ///< Operands straight from the input.
+};
+
+static uint32_t group_rows(const struct spread *s)
+{
+    return s->subgroups / s->split * s->rows;
+}
+
 /** Units of shared memory for the operand. */
 static uint32_t operand_units(const struct hs_layers *layers, const struct hs_layer_form *f,
-                              uint32_t chunk)
+                              const struct spread *s)
 {
-    const uint32_t rows = (SUBGROUPS * rows_of(layers, f) - 1) * f->stride + f->kernel_y;
+    const uint32_t rows = (group_rows(s) - 1) * f->stride + f->kernel_y;
     const uint32_t columns = layers->matrix.m + f->kernel_x - 1;
-    return rows * columns * ((chunk / hs_layers_unit_channels(layers)) | 1);
+    return s->stream ? 1 : rows * columns * ((s->chunk / hs_layers_unit_channels(layers)) | 1);
 }
 
-/** Units of shared memory for tiles of outputs, of integers as sums. */
-static uint32_t result_units(const struct hs_layers *layers, uint32_t tiles)
+/** Units of shared memory for sums of tiles of outputs. */
+static uint32_t result_units(const struct hs_layers *layers, const struct spread *s, uint32_t tiles)
 {
-    const uint32_t each = layers->matrix.n / (layers->integers ? 4 : 8);
-    return SUBGROUPS * layers->matrix.m * ((tiles * each) | 1);
+    return s->subgroups * layers->matrix.m * ((tiles * layers->matrix.n / 4) | 1);
 }
 
-/** As many tiles of outputs as find room in the operand's memory; of integers, which are written by
- * sixteens, at least as many as those take. */
+/** As many tiles of outputs as find room in the operand's memory, and at least as many as the
+ * sixteens take by which they are written. */
 static uint32_t result_tiles(const struct hs_layers *layers, const struct hs_layer_form *f,
-                             uint32_t chunk)
+                             const struct spread *s)
 {
-    const uint32_t step =
-        layers->integers && layers->matrix.n < UNIT_BYTES ? UNIT_BYTES / layers->matrix.n : 1;
+    const uint32_t step = layers->matrix.n < UNIT_BYTES ? UNIT_BYTES / layers->matrix.n : 1;
     uint32_t tiles = f->outputs / layers->matrix.n;
-    while (tiles > step && result_units(layers, tiles) > operand_units(layers, f, chunk))
+    while (tiles > step && result_units(layers, s, tiles) > operand_units(layers, f, s))
         tiles -= step;
     return tiles;
 }
 
 static uint32_t shared_need(const struct hs_layers *layers, const struct hs_layer_form *f,
-                            uint32_t chunk)
+                            const struct spread *s)
 {
-    const uint32_t operand = operand_units(layers, f, chunk);
-    const uint32_t result = result_units(layers, result_tiles(layers, f, chunk));
-    return UNIT_BYTES * ((operand > result ? operand : result) + chunk_units(layers, f, chunk));
+    const uint32_t operand = operand_units(layers, f, s);
+    const uint32_t result =
+        layers->integers ? result_units(layers, s, result_tiles(layers, f, s)) : 0;
+    return UNIT_BYTES *
+           ((operand > result ? operand : result) + s->inside * chunk_units(layers, f, s->chunk));
 }
 
-/** Input channels that are staged at a time; 0: none fits. More than these leave too few
- * workgroups on a processor to hide each other's loads. */
-static uint32_t choose_chunk(const struct hs_layers *layers, const struct hs_layer_form *f,
-                             uint32_t shared_bytes)
+/** Operands straight from the input: little is computed with them, and most of the time goes with
+ * loads. Weights stay in shared memory, of the four finer pixels if there is room. */
+static struct spread choose_stream(const struct hs_layers *layers, const struct hs_layer_form *f,
+                                   uint32_t shared_bytes)
 {
-    static const uint32_t chunks[] = {96, 64, 48, 32, 16, 8};
-    // Integers take half the memory.
-    for (size_t i = layers->integers ? 0 : 2; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
-        const uint32_t chunk = chunks[i];
-        if (f->depth % chunk == 0 && chunk % layers->matrix.k == 0 &&
-            shared_need(layers, f, chunk) <= shared_bytes)
-            return chunk;
+    const bool small = layers->matrix.m < 16;
+    const uint32_t tiles = f->outputs / layers->matrix.n;
+    const uint32_t most = small ? STREAM_INPUTS / 2 : STREAM_INPUTS;
+    struct spread s = {.subgroups = small ? 4 : 8, .split = 1, .stream = true};
+    s.rows = !small && 2 * tiles <= SUMS / 2 ? 2 : 1;
+    s.inside = f->pixels;
+    s.chunk = f->depth;
+    if (s.chunk <= most && shared_need(layers, f, &s) <= shared_bytes)
+        return s;
+    s.inside = 1;
+    for (; s.chunk > 0; s.chunk -= layers->matrix.k) {
+        if (s.chunk <= most && f->depth % s.chunk == 0 &&
+            shared_need(layers, f, &s) <= shared_bytes)
+            break;
     }
-    return 0;
+    return s;
+}
+
+/** Operands through shared memory, two units of a pixel's inputs at a time. Outputs are split until
+ * their sums for rows that share weights are few; eight subgroups or so share memory. */
+static struct spread choose_staged(const struct hs_layers *layers, const struct hs_layer_form *f,
+                                   uint32_t shared_bytes)
+{
+    const uint32_t tiles = f->outputs / layers->matrix.n;
+    const uint32_t two = 2 * hs_layers_unit_channels(layers);
+    struct spread s = {.subgroups = 4, .split = 1, .rows = 1, .inside = 1};
+    uint32_t groups = 4;
+    if (layers->matrix.m < 16) {
+        // Small matrices are those of processors, whose compilers take long over much of them.
+        s.rows = f->outputs <= 32 ? 2 : 1;
+    } else if (layers->integers) {
+        groups = 8;
+        s.rows = SHARED_ROWS * tiles <= SUMS ? SHARED_ROWS : SHARED_ROWS / 2;
+    } else {
+        while (tiles % s.split || tiles / s.split * SHARED_ROWS > SUMS)
+            s.split++;
+        groups = (8 + s.split / 2) / s.split;
+        // With one tile of outputs operands are what is loaded most: more rows share them.
+        s.rows = tiles == s.split && s.split > 1 ? 2 * SHARED_ROWS : SHARED_ROWS;
+    }
+    for (s.chunk = two; s.chunk >= layers->matrix.k; s.chunk /= 2) {
+        if (f->depth % s.chunk || s.chunk % layers->matrix.k)
+            continue;
+        for (uint32_t n = groups; n > 0; n--) {
+            s.subgroups = n * s.split;
+            if (shared_need(layers, f, &s) <= shared_bytes)
+                return s;
+        }
+    }
+    s.chunk = 0;
+    return s;
 }
 
 static void choose_tensors(const struct hs_layer *l, struct hs_dispatch *d)
@@ -152,7 +203,8 @@ static void choose_tensors(const struct hs_layer *l, struct hs_dispatch *d)
 }
 
 static void fill_constants(const struct hs_layers *layers, const struct hs_layer *l,
-                           const struct hs_layer_form *f, uint32_t chunk, struct hs_dispatch *d)
+                           const struct hs_layer_form *f, const struct spread *s,
+                           struct hs_dispatch *d)
 {
     uint32_t *c = d->constants;
     c[HS_SPEC_INPUTS] = f->inputs;
@@ -166,11 +218,14 @@ static void fill_constants(const struct hs_layers *layers, const struct hs_layer
     c[HS_SPEC_TILE_M] = layers->matrix.m;
     c[HS_SPEC_TILE_N] = layers->matrix.n;
     c[HS_SPEC_TILE_K] = layers->matrix.k;
-    c[HS_SPEC_ROWS] = rows_of(layers, f);
-    c[HS_SPEC_CHUNK] = chunk;
-    c[HS_SPEC_SUBGROUPS] = SUBGROUPS;
-    if (layers->matrix.m && chunk)
-        c[HS_SPEC_RESULT_TILES] = result_tiles(layers, f, chunk);
+    c[HS_SPEC_ROWS] = s->rows;
+    c[HS_SPEC_CHUNK] = s->chunk;
+    c[HS_SPEC_SUBGROUPS] = s->subgroups;
+    c[HS_SPEC_SPLIT] = s->split;
+    c[HS_SPEC_STREAM] = s->stream;
+    c[HS_SPEC_INSIDE] = s->inside;
+    if (layers->integers && layers->matrix.m && !f->tokens)
+        c[HS_SPEC_RESULT_TILES] = result_tiles(layers, f, s);
     c[HS_SPEC_OUTPUTS_ALL] = f->outputs * f->slices;
     c[HS_SPEC_DEPTH] = f->depth;
 }
@@ -181,26 +236,31 @@ static bool plan_layer(struct hs_layers *layers, const struct hs_weights *weight
     const struct hs_layer *l = &weights->layers[index];
     const struct hs_layer_form f = hs_layers_form(layers, weights, index);
     const bool matrix = layers->matrix.m, conv = matrix && !f.tokens;
-    const uint32_t chunk = conv ? choose_chunk(layers, &f, shared_bytes) : f.depth;
-    if (!chunk)
+    struct spread s = {.subgroups = 1, .split = 1, .rows = 1, .chunk = f.depth, .inside = 1};
+    if (conv && !layers->integers && f.kernel_x == 1)
+        s = choose_stream(layers, &f, shared_bytes);
+    else if (conv)
+        s = choose_staged(layers, &f, shared_bytes);
+    if (!s.chunk)
         return false;
+    const uint32_t packed = f.pixels * f.slices;
     *d = (struct hs_dispatch){
         .pair = f.pair,
         .stride = f.stride,
         .group_width = conv ? layers->matrix.m : 16,
-        .group_height = conv ? SUBGROUPS * rows_of(layers, &f) : 8,
-        .groups_z = f.pixels * f.slices,
-        .threads = conv ? SUBGROUPS * layers->matrix.subgroup : 64,
+        .group_height = conv ? group_rows(&s) : 8,
+        .groups_z = packed / s.inside,
+        .threads = conv ? s.subgroups * layers->matrix.subgroup : 64,
         .weights_step = matrix && f.tokens && !layers->integers
                             ? f.inputs * f.outputs / hs_layers_unit_channels(layers)
-                            : f.depth / chunk * chunk_units(layers, &f, chunk),
+                            : f.depth / s.chunk * chunk_units(layers, &f, s.chunk),
     };
     memcpy(d->name, l->name, sizeof(d->name));
     choose_tensors(l, d);
-    fill_constants(layers, l, &f, chunk, d);
+    fill_constants(layers, l, &f, &s, d);
     d->weights_at = *used;
-    d->bias_at = d->weights_at + d->groups_z * d->weights_step;
-    *used = d->bias_at + d->groups_z * f.outputs / 4 * hs_layers_scale_rows(layers, &f);
+    d->bias_at = d->weights_at + packed * d->weights_step;
+    *used = d->bias_at + packed * f.outputs / 4 * hs_layers_scale_rows(layers, &f);
     // What features are multiplied with follows the first layer.
     if (layers->integers && index == 0)
         *used += HS_WEIGHTS_FEATURES / 4;

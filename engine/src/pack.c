@@ -136,7 +136,7 @@ void hs_layers_pack(const struct hs_layers *layers, const struct hs_weights *wei
         const struct packing p = {layers, &weights->layers[i], &layers->list[i],
                                   hs_layers_form(layers, weights, i), out};
         const uint32_t rows = p.form.kernel_x * p.form.kernel_y * p.form.inputs;
-        for (uint32_t z = 0; z < p.dispatch->groups_z; z++) {
+        for (uint32_t z = 0; z < p.form.pixels * p.form.slices; z++) {
             if (layers->integers && layers->matrix.m)
                 pack_columns(&p, z);
             else if (p.form.tokens && layers->matrix.m)
