@@ -229,6 +229,21 @@ static int choose(struct vkdev *dev, const char *select)
     return query(dev->instance, dev->physical_device, &dev->features, &dev->report);
 }
 
+static bool has_extension(VkPhysicalDevice device, const char *name)
+{
+    uint32_t count = 0;
+    bool found = false;
+    if (vkEnumerateDeviceExtensionProperties(device, NULL, &count, NULL) != VK_SUCCESS || !count)
+        return false;
+    VkExtensionProperties *list = calloc(count, sizeof(*list));
+    if (list && vkEnumerateDeviceExtensionProperties(device, NULL, &count, list) >= 0) {
+        for (uint32_t i = 0; i < count; i++)
+            found |= !strcmp(list[i].extensionName, name);
+    }
+    free(list);
+    return found;
+}
+
 static int create_device(struct vkdev *dev)
 {
     VkQueueFamilyProperties families[16];
@@ -252,6 +267,14 @@ static int create_device(struct vkdev *dev)
         .queueCount = 1,
         .pQueuePriorities = &priority,
     };
+    const char
+        *extensions[sizeof(dev->features.extensions) / sizeof(dev->features.extensions[0]) + 1];
+    uint32_t extension_count = dev->features.extension_count;
+    memcpy(extensions, dev->features.extensions, extension_count * sizeof(*extensions));
+    dev->shares_memory =
+        has_extension(dev->physical_device, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    if (dev->shares_memory)
+        extensions[extension_count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
     dev->features.vulkan12.timelineSemaphore = VK_TRUE;
     VkResult r = vkCreateDevice(dev->physical_device,
                                 &(VkDeviceCreateInfo){
@@ -259,8 +282,8 @@ static int create_device(struct vkdev *dev)
                                     .pNext = &dev->features.features2,
                                     .queueCreateInfoCount = 1,
                                     .pQueueCreateInfos = &queue,
-                                    .enabledExtensionCount = dev->features.extension_count,
-                                    .ppEnabledExtensionNames = dev->features.extensions,
+                                    .enabledExtensionCount = extension_count,
+                                    .ppEnabledExtensionNames = extensions,
                                 },
                                 NULL, &dev->device);
     if (r != VK_SUCCESS)

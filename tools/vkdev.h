@@ -32,6 +32,8 @@ struct vkdev {
     struct hs_device_report report;
     VkPhysicalDeviceMemoryProperties memory;
     VkCommandPool pool;
+    /** VK_KHR_external_memory_fd is enabled, where the device has it. */
+    bool shares_memory;
     /** Warnings and errors of the validation layers so far. */
     uint32_t messages;
     const struct hs_log *log;

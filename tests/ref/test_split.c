@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Frames in two parts around a network that is run outside, here by the C reference on the host:
 // of integers the pictures are those of the engine's own network to the last bit, of floats as near
-// as half floats around the network let them be.
+// as half floats around the network let them be. The buffers may be another device's, too, shared
+// by file descriptors, as another runtime would have them.
 #include <math.h>
 
 #include "recipe.h"
+#include "shared.h"
 #include "tests/test.h"
 
 #define FRAMES 6
@@ -13,23 +15,46 @@
 struct outside {
     struct hs_split_info info;
     struct vkdev_buffer features, head;
+    /** Those of another device; or the same. */
+    struct vkdev other;
+    struct vkdev_buffer other_features, other_head;
 };
 
-static struct outside make_outside(struct fixture *fx, const struct hs_model *model,
-                                   const struct recipe *r)
+/** False: the device shares no memory. */
+static bool make_outside(struct fixture *fx, const struct hs_model *model, const struct recipe *r,
+                         bool shared, struct outside *o)
 {
-    struct outside o;
+    *o = (struct outside){.other = {0}};
     REQUIRE_EQ(hs_model_split(model, r->render_width, r->render_height, r->out_width, r->out_height,
-                              &o.info),
+                              &o->info),
                0);
     const VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
-    REQUIRE_EQ(vkdev_buffer_create(&fx->dev, o.info.features_bytes, usage, true, &o.features), 0);
-    REQUIRE_EQ(vkdev_buffer_create(&fx->dev, o.info.head_bytes, usage, false, &o.head), 0);
-    return o;
+    const VkDeviceSize features = o->info.features_bytes, head = o->info.head_bytes;
+    if (!shared) {
+        REQUIRE_EQ(vkdev_buffer_create(&fx->dev, features, usage, true, &o->features), 0);
+        REQUIRE_EQ(vkdev_buffer_create(&fx->dev, head, usage, false, &o->head), 0);
+        o->other_features = o->features;
+        o->other_head = o->head;
+        return true;
+    }
+    const char *select = getenv("HS_TEST_DEVICE");
+    int features_fd, head_fd;
+    if (!shared_export(&fx->dev, features, &o->features, &features_fd))
+        return false;
+    REQUIRE(shared_export(&fx->dev, head, &o->head, &head_fd));
+    REQUIRE_EQ(vkdev_open(&o->other, &(struct vkdev_params){.select = select ? select : "cpu"}), 0);
+    shared_import(&o->other, features, features_fd, &o->other_features);
+    shared_import(&o->other, head, head_fd, &o->other_head);
+    return true;
 }
 
 static void drop_outside(struct fixture *fx, struct outside *o)
 {
+    if (o->other.device) {
+        vkdev_buffer_destroy(&o->other, &o->other_features);
+        vkdev_buffer_destroy(&o->other, &o->other_head);
+        vkdev_close(&o->other);
+    }
     vkdev_buffer_destroy(&fx->dev, &o->features);
     vkdev_buffer_destroy(&fx->dev, &o->head);
 }
@@ -112,7 +137,7 @@ static struct hs_ref_plane split_picture(struct fixture *fx, struct hs_stream *s
     REQUIRE_EQ(hs_model_split(model, s->frame.render_width, s->frame.render_height, out->width,
                               out->height, &now),
                0);
-    run_outside(file->weights, &now, o->features.map, o->head.map);
+    run_outside(file->weights, &now, o->other_features.map, o->other_head.map);
     REQUIRE_EQ(vkdev_submit_wait(&fx->dev, back), 0);
     struct hs_ref_plane p = gpu_image_read(fx, out->image, out->format, out->width, out->height,
                                            VK_IMAGE_LAYOUT_GENERAL);
@@ -121,14 +146,20 @@ static struct hs_ref_plane split_picture(struct fixture *fx, struct hs_stream *s
 }
 
 static void compare(struct test_rng *rng, const struct fx_model_config *config, enum hs_path path,
-                    const struct recipe *r, double least)
+                    const struct recipe *r, bool shared, double least)
 {
     struct fixture fx;
     struct error error = {0};
     struct file file = write_model(rng, config);
     FX_OPEN(&fx, NULL, NULL);
     struct hs_model *model = load(&fx, &file, path);
-    struct outside o = make_outside(&fx, model, r);
+    struct outside o;
+    if (!make_outside(&fx, model, r, shared, &o)) {
+        hs_model_destroy(&model);
+        fx_close(&fx);
+        drop_model(&file);
+        TEST_SKIP("the device shares no memory");
+    }
     struct hs_stream *own = open_stream(model, r), *split = open_split(model, r, &o);
     for (int time = 0; time < FRAMES; time++) {
         struct source s;
@@ -160,9 +191,9 @@ static void integers(struct test_rng *rng)
         {"two times, sharpened", 48, 40, 24, 20, 0, .half = true, .sharpness = 0.5f},
         {"unequal ratios, resized", 57, 43, 31, 40, 0, .small_width = 22, .small_height = 17},
     };
-    compare(rng, &fx_model_integers, HS_PATH_PLAIN, &recipes[0], INFINITY);
-    compare(rng, &fx_model_integers, HS_PATH_PLAIN, &recipes[1], INFINITY);
-    compare(rng, &fx_model_integers, HS_PATH_MATRIX, &recipes[0], INFINITY);
+    compare(rng, &fx_model_integers, HS_PATH_PLAIN, &recipes[0], false, INFINITY);
+    compare(rng, &fx_model_integers, HS_PATH_PLAIN, &recipes[1], false, INFINITY);
+    compare(rng, &fx_model_integers, HS_PATH_MATRIX, &recipes[0], false, INFINITY);
 }
 
 static void floats(struct test_rng *rng)
@@ -174,9 +205,15 @@ static void floats(struct test_rng *rng)
     };
     struct fx_model_config tiny = fx_model_tiny, ray = fx_model_ray;
     tiny.head = ray.head = 0.25f;
-    compare(rng, &tiny, HS_PATH_PLAIN, &recipes[0], 50);
-    compare(rng, &ray, HS_PATH_PLAIN, &recipes[1], 50);
-    compare(rng, &tiny, HS_PATH_MATRIX, &recipes[0], 50);
+    compare(rng, &tiny, HS_PATH_PLAIN, &recipes[0], false, 50);
+    compare(rng, &ray, HS_PATH_PLAIN, &recipes[1], false, 50);
+    compare(rng, &tiny, HS_PATH_MATRIX, &recipes[0], false, 50);
+}
+
+static void another_device(struct test_rng *rng)
+{
+    static const struct recipe recipe = {"shared memory", 48, 40, 24, 20, 0, .half = true};
+    compare(rng, &fx_model_integers, HS_PATH_PLAIN, &recipe, true, INFINITY);
 }
 
 // hs_model_split(), hs_stream_create(), hs_stream_record(), hs_stream_record_split():
@@ -199,7 +236,8 @@ static void refused(struct test_rng *rng)
     REQUIRE(info.width == 24 && info.height == 24 && info.integers);
     REQUIRE_EQ(info.features_bytes, 24 * 24 * 64);
     REQUIRE_EQ(info.head_bytes, 24 * 24 * 48 * 4);
-    struct outside o = make_outside(&fx, model, &r);
+    struct outside o;
+    REQUIRE(make_outside(&fx, model, &r, false, &o));
     struct hs_split split = {o.features.buffer, o.head.buffer, o.info.features_bytes,
                              o.info.head_bytes - 1};
     struct hs_stream_params params = {
@@ -241,6 +279,7 @@ static void refused(struct test_rng *rng)
 static const struct test_case cases[] = {
     {"integers", integers},
     {"floats", floats},
+    {"another device", another_device},
     {"refused", refused},
 };
 TEST_MAIN(cases)

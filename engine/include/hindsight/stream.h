@@ -157,8 +157,8 @@ int hs_stream_record(struct hs_stream *stream, const struct hs_frame *frame, VkC
  *
  * All that hs_stream_record() says holds for the two together, `front` first. Between them stands
  * whatever runs the network (docs/model-format.md): it may start when `front` is done, reads
- * `features`, and writes all of `head` before `back` starts. Layout: hs_model_split() of the frame's
- * render size.
+ * `features`, and writes all of `head` before `back` starts. Layout: hs_model_split() of the
+ * frame's render size.
  *
  * Sync: `features` is written and `head` read with HS_INPUT_STAGES, as storage buffers; making one
  * visible to the network, and the network's writes to `back`, is the caller's, for example by
