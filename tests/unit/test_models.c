@@ -173,14 +173,15 @@ static void *one_frame(struct fixture *fx, const struct hs_model_params *params,
     return bytes;
 }
 
-static void too_large_for_the_device(struct test_rng *rng)
+/** `name`, for which `instead` takes over. */
+static void too_large(struct test_rng *rng, const char *name, const char *instead)
 {
     // Its finest level takes 128 bytes for each output pixel, and blocks look 160 rows around.
-    static const struct fx_model_config wide = {
-        "quality", {128, 16, 16}, {4, 4, 4, 4, 4}, .head = 1};
+    const struct fx_model_config wide = {
+        name, {128, 16, 16}, {4, 4, 4, 4, 4}, .head = 1, .ray = !strcmp(name, "ray")};
     struct fixture fx;
     VkPhysicalDeviceProperties properties;
-    char preset[16];
+    char preset[16], words[32];
     FX_OPEN(&fx, NULL, NULL);
     fx.quiet = true;
     vkGetPhysicalDeviceProperties(fx.dev.physical_device, &properties);
@@ -189,21 +190,28 @@ static void too_large_for_the_device(struct test_rng *rng)
         TEST_SKIP("buffers of this device are large enough");
     }
     open_folder();
-    snprintf(path, sizeof(path), "%s/hs-quality.safetensors", folder);
+    snprintf(path, sizeof(path), "%s/hs-%s.safetensors", folder, name);
+    snprintf(words, sizeof(words), "%s takes over", instead);
     struct fx_model_file file = fx_model_file_make(rng, &wide);
     fx_model_file_write(&file, path);
     fx_model_file_finish(&file);
     setenv("HINDSIGHT_MODELS", folder, 1);
-    void *want = one_frame(&fx, &(struct hs_model_params){.preset = "taau"}, preset);
-    void *got = one_frame(
-        &fx, &(struct hs_model_params){.preset = "quality", .path = HS_PATH_PLAIN}, preset);
-    REQUIRE_STR(preset, "taau");
-    REQUIRE(strstr(fx.last, "activations of") && strstr(fx.last, "taau takes over"));
+    void *want = one_frame(&fx, &(struct hs_model_params){.preset = instead}, preset);
+    void *got =
+        one_frame(&fx, &(struct hs_model_params){.preset = name, .path = HS_PATH_PLAIN}, preset);
+    REQUIRE_STR(preset, instead);
+    REQUIRE(strstr(fx.last, "activations of") && strstr(fx.last, words));
     REQUIRE_MEM(got, want, (size_t)6400 * 256 * 8);
     free(want);
     free(got);
     close_folder();
     fx_close(&fx);
+}
+
+static void too_large_for_the_device(struct test_rng *rng)
+{
+    too_large(rng, "quality", "taau");
+    too_large(rng, "ray", "atrous");
 }
 
 static const struct test_case cases[] = {
