@@ -12,7 +12,7 @@
 // Writes: next history colour RGBA16F and weight R16F, and the picture in input units to the
 // output rectangle or, when finish follows, to `resolved`.
 // Grid: one thread an output pixel, HS_GROUP_X x HS_GROUP_Y. Precision: f32; the head's product as
-// in tokens.glsl; samples on the matrix path half floats (window.glsl).
+// in tokens.glsl; samples on the matrix path 16 bits (window.glsl).
 // References: hs_ref_resolve() in engine/ref/ref_resolve.c, resolve() in pipeline.py; hs_ref_aov()
 // in engine/ref/ref_aov.c.
 #extension GL_GOOGLE_include_directive : require

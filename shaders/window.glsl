@@ -12,21 +12,32 @@ HS_INPUT(reproj_aux, HS_BINDING_REPROJ_AUX);
 // shared memory means more workgroups on a processor, which hide each other's fetches.
 #define SAMPLES_X (HS_GROUP_X + 4)
 #define SAMPLES_Y (HS_GROUP_Y + 4)
-// Integers are made of features that are the same on every path, so from floats.
+// Samples are within 0..1, errors within -1..1: fixed point keeps bright ones apart, which half
+// floats would not. Integers are made of features that are the same on every path, so of floats.
 #if defined(HS_MATRIX) && !defined(HS_INT8)
 #define TEXEL uvec2
-uvec2 pack_texel(vec4 v)
+uvec2 pack_sample(vec4 v)
 {
-    return uvec2(packHalf2x16(v.rg), packHalf2x16(v.ba));
+    return uvec2(packUnorm2x16(v.rg), packUnorm2x16(v.ba));
 }
-vec4 unpack_texel(uvec2 u)
+vec4 unpack_sample(uvec2 u)
 {
-    return vec4(unpackHalf2x16(u.x), unpackHalf2x16(u.y));
+    return vec4(unpackUnorm2x16(u.x), unpackUnorm2x16(u.y));
+}
+uvec2 pack_error(vec4 v)
+{
+    return uvec2(packSnorm2x16(v.rg), packSnorm2x16(v.ba));
+}
+vec4 unpack_error(uvec2 u)
+{
+    return vec4(unpackSnorm2x16(u.x), unpackSnorm2x16(u.y));
 }
 #else
 #define TEXEL vec4
-#define pack_texel(v) (v)
-#define unpack_texel(v) (v)
+#define pack_sample(v) (v)
+#define unpack_sample(v) (v)
+#define pack_error(v) (v)
+#define unpack_error(v) (v)
 #endif
 shared TEXEL samples_t[SAMPLES_X * SAMPLES_Y];
 shared float samples_s[SAMPLES_X * SAMPLES_Y];
@@ -94,7 +105,7 @@ work history_at(ivec2 s, inout float alpha)
 work tile_sample(ivec2 t, bool opaque)
 {
     const int i = t.y * SAMPLES_X + t.x;
-    const vec4 straight = unpack_texel(samples_t[i]);
+    const vec4 straight = unpack_sample(samples_t[i]);
     return opaque ? work(vec4(straight.rgb, 1.0), 1.0) : unite(straight, samples_s[i]);
 }
 
@@ -138,7 +149,7 @@ float load_tiles(ivec2 p)
         const vec4 texel = texelFetch(prep_colour, render_clamp(s), 0);
         float scale;
         const vec4 straight = encode_straight(texel, scale);
-        samples_t[i] = pack_texel(straight);
+        samples_t[i] = pack_sample(straight);
         samples_s[i] = scale;
 #ifdef HS_LEVEL_TILES
         load_levels(i, render_clamp(s), straight.rgb, scale);
@@ -146,7 +157,7 @@ float load_tiles(ivec2 p)
         alpha = min(alpha, texel.a);
         if (all(greaterThanEqual(s, from)) && all(lessThanEqual(s, to + 1))) {
             const work old = history_at(render_clamp(s), alpha), tap = unite(straight, scale);
-            errors_c[i] = pack_texel(tap.c - old.c);
+            errors_c[i] = pack_error(tap.c - old.c);
             errors_s[i] = tap.s - old.s;
         }
     }
@@ -200,7 +211,7 @@ work filter_window(float weights[16], bool opaque)
     const int corner = (base.y - 1 - samples_first.y) * SAMPLES_X + base.x - 1 - samples_first.x;
     [[unroll]] for (int n = 0; n < 16; n++) {
         const int i = corner + (n >> 2) * SAMPLES_X + (n & 3);
-        vec4 straight = unpack_texel(samples_t[i]);
+        vec4 straight = unpack_sample(samples_t[i]);
 #ifdef HS_LEVEL_TILES
         straight.rgb = mix_levels(i, straight.rgb);
 #endif
@@ -272,7 +283,7 @@ work sample_errors(bool opaque, out float total)
         const ivec2 o = ivec2(n & 1, n >> 1), t = base + o - samples_first;
         const float g = (o.x == 1 ? high.x : low.x) * (o.y == 1 ? high.y : low.y);
         total += g;
-        sum.c += g * unpack_texel(errors_c[t.y * SAMPLES_X + t.x]);
+        sum.c += g * unpack_error(errors_c[t.y * SAMPLES_X + t.x]);
         sum.s += opaque ? 0.0 : g * errors_s[t.y * SAMPLES_X + t.x];
     }
     return sum;
