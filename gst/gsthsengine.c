@@ -297,6 +297,15 @@ static int set_output(struct gst_hs_engine *engine, struct gst_hs_slot *slot, Gs
     return 0;
 }
 
+/** From light to a display's values: what the engine's look and the tone map are for. PQ shows what
+ * is there. */
+static bool makes_display(const struct gst_hs_target *target)
+{
+    return target->encode && target->push.mode[1] != HS_ENCODE_CURVE_NONE &&
+           target->push.mode[1] != HS_ENCODE_CURVE_PQ &&
+           target->push.mode[3] == HS_ENCODE_FROM_LINEAR;
+}
+
 static void record_encode(struct gst_hs_engine *engine, const struct gst_hs_slot *slot,
                           VkCommandBuffer cmd, const struct gst_hs_look *look,
                           const struct hs_frame *frame, GstBuffer *out)
@@ -309,8 +318,12 @@ static void record_encode(struct gst_hs_engine *engine, const struct gst_hs_slot
     if (light && frame->exposure.mode == HS_EXPOSURE_GIVEN && frame->exposure.value > 0)
         push.values[0] = frame->exposure.value;
     push.values[1] = look->paper_white / 10000;
-    // PQ shows what is there; it needs no tone map.
-    push.mode[2] = light && push.mode[1] != HS_ENCODE_CURVE_PQ ? look->tone : HS_ENCODE_TONE_NONE;
+    push.mode[2] = makes_display(&engine->target) ? look->tone : HS_ENCODE_TONE_NONE;
+    if (frame->look.curve != HS_LOOK_NONE) {
+        push.values[0] = 1;
+        push.mode[1] = HS_ENCODE_CURVE_NONE;
+        push.mode[2] = HS_ENCODE_TONE_NONE;
+    }
     gst_hs_barrier(cmd, slot->result.image.image, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL,
                    HS_OUTPUT_STAGES, HS_OUTPUT_ACCESS, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
                    VK_ACCESS_2_SHADER_SAMPLED_READ_BIT);
@@ -395,6 +408,8 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
         err = hsframe_check_guides(info, &engine->log->log);
     if (err < 0)
         return err;
+    if (!makes_display(&engine->target))
+        frame.look = (struct hs_look){0};
     // What no model of ours looks at is not uploaded, either.
     memcpy(planes, given, sizeof(planes));
     for (guint i = USED_BY_ALL; !guides && i < G_N_ELEMENTS(used); i++)

@@ -23,6 +23,7 @@
 
 #include "gsthspool.h"
 #include "gsthssource.h"
+#include "hslook.h"
 #include "hsmodel.h"
 
 #define GST_CAT_DEFAULT gst_hs_debug
@@ -161,6 +162,7 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
     struct gst_hs_look look;
     GstFlowReturn flow = GST_FLOW_OK;
     GstBuffer *buffer = NULL;
+    char *grade;
     int policy, err;
     bool late, fresh;
 
@@ -177,7 +179,14 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
     self->settings.reset = false;
     look = self->settings.look;
     policy = self->settings.missing;
+    grade = g_strdup(self->settings.grade);
     GST_OBJECT_UNLOCK(self);
+    err = hslook_parse(grade ? grade : "none", &self->log.log, &options.look);
+    g_free(grade);
+    if (err < 0) {
+        gst_hs_log_post(&self->log, GST_ELEMENT(self), err, "The look can not be read");
+        return GST_FLOW_ERROR;
+    }
     fresh = self->engine.fresh;
     if (!check_missing(self, pairing, policy))
         return GST_FLOW_ERROR;
@@ -311,6 +320,7 @@ static void finalize(GObject *object)
     g_free(self->settings.model);
     g_free(self->settings.preset);
     g_free(self->settings.changes);
+    g_free(self->settings.grade);
     gst_hs_log_finish(&self->log);
     G_OBJECT_CLASS(gst_hs_upscale_parent_class)->finalize(object);
 }
@@ -323,6 +333,7 @@ static void gst_hs_upscale_init(GstHsUpscale *self)
         .scale = 2,
         .preset = g_strdup("raw"),
         .changes = g_strdup(""),
+        .grade = g_strdup("none"),
         .look.paper_white = 203,
         .sharpness = -1,
         .qos = true,

@@ -23,6 +23,7 @@ struct gst_hs_upscale_settings {
     guint width, height; ///< 0: by scale.
     char *preset, *changes;
     struct gst_hs_look look;
+    char *grade; ///< As hslook_parse() takes it.
     bool auto_exposure;
     float exposure, sharpness, firefly_clamp;
     bool reset; ///< The next frame is a cut.

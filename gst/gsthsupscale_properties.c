@@ -14,6 +14,7 @@ enum {
     PROP_CONVENTION,
     PROP_CONVENTION_CHANGES,
     PROP_TONE_MAP,
+    PROP_LOOK,
     PROP_PAPER_WHITE,
     PROP_AUTO_EXPOSURE,
     PROP_EXPOSURE,
@@ -90,6 +91,7 @@ static const gsize fields[] = {
     [PROP_CONVENTION] = offsetof(struct gst_hs_upscale_settings, preset),
     [PROP_CONVENTION_CHANGES] = offsetof(struct gst_hs_upscale_settings, changes),
     [PROP_TONE_MAP] = offsetof(struct gst_hs_upscale_settings, look.tone),
+    [PROP_LOOK] = offsetof(struct gst_hs_upscale_settings, grade),
     [PROP_PAPER_WHITE] = offsetof(struct gst_hs_upscale_settings, look.paper_white),
     [PROP_AUTO_EXPOSURE] = offsetof(struct gst_hs_upscale_settings, auto_exposure),
     [PROP_EXPOSURE] = offsetof(struct gst_hs_upscale_settings, exposure),
@@ -166,6 +168,12 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
     GST_HS_INSTALL(class, PROP_TONE_MAP, enum, "tone-map", "Tone map",
                    "From scene-linear colour to a display-referred output", tone_type(),
                    HS_ENCODE_TONE_NONE, live);
+    GST_HS_INSTALL(
+        class, PROP_LOOK, string, "look", "Look",
+        "In place of tone-map: none, or aces, a filmic curve, and a grade behind it, such as "
+        "\"aces,contrast=0.1,shadows=0/0/0.04,vignette=0.3\". Keys: contrast, pivot, shadows, "
+        "highlights, saturation, vignette, grain, aberration, grade",
+        "none", live);
     GST_HS_INSTALL(class, PROP_PAPER_WHITE, float, "paper-white", "Paper white",
                    "Brightness of linear 1.0 in BT.2100 PQ outputs, nits", 1, 10000, 203, live);
     GST_HS_INSTALL(class, PROP_AUTO_EXPOSURE, boolean, "auto-exposure", "Automatic exposure",

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hslook.h"
 #include "interrupt.h"
-#include "look.h"
 #include "report.h"
 #include "tool.h"
 
@@ -251,7 +251,7 @@ static int take(void *priv, int row, const char *value)
     case OPT_EXPOSURE:
         return take_exposure(request, value);
     case OPT_LOOK:
-        return tool_look_parse(value, &request->look);
+        return hslook_parse(value, tool_log(), &request->look);
     case OPT_FIREFLY_CLAMP:
         return tool_parse_float("firefly-clamp", value, 1e-6, 65504, &request->firefly_clamp);
     case OPT_SHARPNESS:

@@ -119,6 +119,26 @@ class Pipelines(unittest.TestCase):
             self.assertTrue(filecmp.cmp(name, name.replace("dim.", "cut."), shallow=False), name)
             self.assertFalse((read(name) == read(name.replace("dim.", "out."))).all(), name)
 
+    def test_look(self):
+        """Display formats get the look that the command makes; others stay linear."""
+        source = self.sample(2)
+        text = "aces,contrast=0.2,vignette=0.5"
+        self.launch("hssequencesrc", f"location={source}", "!", "hsupscale", "model=taau",
+                    "exposure=1.5", f"look={text}", "!", "video/x-raw,format=RGBA", "!",
+                    "hssequencesink", f"location={self.path('out.%04d.png')}")
+        self.command("upscale", source, "-o", self.path("ref.####.png"), "--model", "taau",
+                     "--exposure", "1.5", "--look", text)
+        names = sorted(glob.glob(self.path("out.*.png")))
+        self.assertEqual(len(names), 2)
+        for name in names:
+            off = np.abs(read(name) - read(name.replace("out.", "ref.")))
+            self.assertLess(off.max(), 1.5 / 255, name)
+        self.launch("hssequencesrc", f"location={source}", "!", "hsupscale", "model=taau",
+                    f"look={text}", "!", "hssequencesink", f"location={self.path('f.%04d.exr')}")
+        self.command("upscale", source, "-o", self.path("g.####.exr"), "--model", "taau")
+        for name in sorted(glob.glob(self.path("f.*.exr"))):
+            self.assertTrue((read(name) == read(name.replace("/f.", "/g."))).all(), name)
+
     def test_exr_to_png(self):
         source = self.sample(2)
         self.script("exr-to-exr.sh", source, self.path("out.####.png"))

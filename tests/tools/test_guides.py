@@ -174,10 +174,12 @@ class Guides(common.Case):
                      "cpu", "--model", "taau", "--exposure", 1, "--look", "aces")
         png, _ = common.read_image(self.path("png", "out.%04d.png" % (FRAMES - 1)))
         self.assertLess(np.abs(png[..., :3] - look).max(), 0.004)
-        for text, words in (("film", "takes none, or aces"), ("aces,glow=1", "no key \"glow\""),
+        for text, words in (("film", "none, or aces and"), ("aces,glow=1", "no key \"glow\""),
                             ("aces,contrast=2", "contrast takes a number from -1 to 1"),
                             ("aces,shadows=0/1", "three numbers"),
-                            ("aces,grain=0.1x", "more than grain takes"), ("aces,", "no key \"\"")):
+                            ("aces,grain=0.1x", "grain takes a number"),
+                            ("aces,grain=0.1/0.2", "grain takes a number"),
+                            ("aces,grain", "grain takes a number"), ("aces,", "no key \"\"")):
             self.fail_with(2, [words], "upscale", self.path("clip"), "-o", self.path("no"),
                            "--look", text)
         for words, option in (("nearest and bicubic have none", ("--model", "nearest")),
