@@ -128,7 +128,7 @@ static void make_raws(void)
 
 static void make_models(void)
 {
-    const struct fx_model_config *configs[] = {&fx_model_tiny, &fx_model_ray};
+    const struct fx_model_config *configs[] = {&fx_model_tiny, &fx_model_ray, &fx_model_integers};
     struct test_rng rng = {TEST_DEFAULT_SEED};
 
     for (int i = 0; i < COUNT(configs); i++) {
