@@ -137,8 +137,8 @@ static void compare_passes(const struct hs_ref_inputs *in, const struct gpu_plan
                         (struct bound){1e-3f, 4 * HALF_STEP, 0.01f});
     require_planes_near("history", &got->next.signal, &signal,
                         (struct bound){1e-3f, 4 * HALF_STEP, 0.01f});
-    // From here on with what the GPU made: a tap that was just the same surface, or just not, reaches
-    // more pixels with every pass.
+    // From here on with what the GPU made: a tap that was just the same surface, or just not,
+    // reaches more pixels with every pass.
     copy_texels(&signal, &got->next.signal);
     for (int i = 0; i < HS_ATROUS_PASSES; i++) {
         hs_ref_filter(p, &now->prep.depth, &fed, i, &signal, &next, &prep.colour);
