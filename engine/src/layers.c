@@ -136,6 +136,14 @@ static uint32_t shared_need(const struct hs_layers *layers, const struct hs_laye
            ((operand > result ? operand : result) + s->inside * chunk_units(layers, f, s->chunk));
 }
 
+/** Small matrices are those of processors, whose compilers take long over much of them. */
+static struct spread small_spread(const struct hs_layers *layers, const struct hs_layer_form *f)
+{
+    const bool even = !layers->integers && f->outputs / layers->matrix.n % 2 == 0;
+    return (struct spread){
+        .subgroups = 4, .split = even ? 2 : 1, .rows = f->outputs <= 32 ? 2 : 1, .inside = 1};
+}
+
 /** Operands straight from the input: little is computed with them, and most of the time goes with
  * loads. Weights stay in shared memory, of the four finer pixels if there is room. */
 static struct spread choose_stream(const struct hs_layers *layers, const struct hs_layer_form *f,
@@ -143,9 +151,11 @@ static struct spread choose_stream(const struct hs_layers *layers, const struct 
 {
     const bool small = layers->matrix.m < 16;
     const uint32_t tiles = f->outputs / layers->matrix.n;
-    const uint32_t most = small ? STREAM_INPUTS / 2 : STREAM_INPUTS;
-    struct spread s = {.subgroups = small ? 4 : 8, .split = 1, .stream = true};
-    s.rows = !small && 2 * tiles <= SUMS / 2 ? 2 : 1;
+    const uint32_t most = small ? STREAM_INPUTS / 4 : STREAM_INPUTS;
+    struct spread s = {.subgroups = 8, .split = 1, .rows = 2 * tiles <= SUMS / 2 ? 2 : 1};
+    if (small)
+        s = small_spread(layers, f);
+    s.stream = true;
     s.inside = f->pixels;
     s.chunk = f->depth;
     if (s.chunk <= most && shared_need(layers, f, &s) <= shared_bytes)
@@ -166,13 +176,12 @@ static struct spread choose_staged(const struct hs_layers *layers, const struct 
 {
     const uint32_t tiles = f->outputs / layers->matrix.n;
     const uint32_t two = 2 * hs_layers_unit_channels(layers);
-    struct spread s = {.subgroups = 4, .split = 1, .rows = 1, .inside = 1};
-    uint32_t groups = 4;
+    struct spread s = {.split = 1, .inside = 1};
+    uint32_t groups = 8;
     if (layers->matrix.m < 16) {
-        // Small matrices are those of processors, whose compilers take long over much of them.
-        s.rows = f->outputs <= 32 ? 2 : 1;
+        s = small_spread(layers, f);
+        groups = s.subgroups / s.split;
     } else if (layers->integers) {
-        groups = 8;
         s.rows = SHARED_ROWS * tiles <= SUMS ? SHARED_ROWS : SHARED_ROWS / 2;
     } else {
         while (tiles % s.split || tiles / s.split * SHARED_ROWS > SUMS)
