@@ -41,34 +41,42 @@ for path in "$here"/bin/test_*; do
     *) [ "${TESTS:-1}" = 1 ] && tests="$tests ${path##*/test_}" ;;
     esac
 done
+# Each case by itself and all at once: one that fails hides no other.
 for name in $tests; do
-    {
-        program "test_$name" >"$work/test_$name.txt" 2>&1
-        echo $? >"$work/test_$name.code"
-    } &
+    program "test_$name" --list >"$work/cases" || echo "$name has no cases"
+    number=10
+    while read -r case; do
+        number=$((number + 1))
+        {
+            program "test_$name" "$case" >"$work/test_$name.$number.txt" 2>&1 </dev/null
+            echo "$?" >"$work/test_$name.$number.code"
+        } &
+    done <"$work/cases"
 done
 wait
-for name in $tests; do
-    code=$(cat "$work/test_$name.code")
-    case $code in
+for code in "$work"/test_*.code; do
+    [ -e "$code" ] || continue
+    text=${code%.code}.txt
+    name=$(basename "$text" .txt)
+    case $(cat "$code") in
     0) passed=$((passed + 1)) ;;
     77)
         skipped=$((skipped + 1))
-        echo "$name skipped: $(tail -n 1 "$work/test_$name.txt")"
+        echo "${name#test_} skipped: $(grep '^skip' "$text" | head -n 1)"
         ;;
     *)
         failed=$((failed + 1))
-        echo "$name failed:"
-        tail -n 12 "$work/test_$name.txt" | cut -c1-400
+        echo "${name#test_} failed:"
+        tail -n 12 "$text" | cut -c1-400
         ;;
     esac
 done
 if [ -n "$tests" ]; then
     tail -n +1 "$work"/test_*.txt >"$out/checks.txt"
-    grep -h 'dB' "$work/test_stages.txt" "$work/test_real.txt" | sort | uniq -c | sort -rn |
+    grep -h 'dB' "$work"/test_stages.*.txt "$work"/test_real.*.txt | sort | uniq -c | sort -rn |
         tail -n 3
-    grep -h 'dB' "$work/test_network.txt"
-    grep -hE 'dB|equal' "$work/test_integers.txt"
+    grep -h 'dB' "$work"/test_network.*.txt
+    grep -hE 'dB|equal' "$work"/test_integers.*.txt
 fi
 [ "$passed" = 0 ] || echo "checks took $(($(date +%s) - began)) s"
 nvidia-smi --query-gpu=name,clocks.sm,clocks.mem,power.limit --format=csv,noheader 2>/dev/null
