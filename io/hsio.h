@@ -370,6 +370,9 @@ enum hsio_resample {
     HSIO_RESAMPLE_CUBIC, ///< Catmull-Rom up, box down.
 };
 
+/** True if `name` fits a glob with any number of `*`, ASCII case ignored. */
+bool hsio_match_glob(const char *glob, const char *name);
+
 /** Channels of the source file that are carried over. */
 struct hsio_passthrough {
     const char *pattern; ///< `part/name` with `*`, e.g. "*.CryptoObject*", "*".

@@ -84,8 +84,6 @@ struct hsio_match {
 /** Finds the first alternative of `patterns` that the candidates satisfy. */
 bool hsio_match_find(const char *patterns, const char *layer, const struct hsio_candidate *list,
                      int count, struct hsio_match *out);
-/** True if `name` fits a glob with any number of `*`, ASCII case ignored. */
-bool hsio_match_glob(const char *glob, const char *name);
 
 /* pixels.c */
 

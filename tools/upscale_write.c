@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Writing one frame: names, windows and attributes come from the input.
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -29,7 +28,7 @@ static bool wanted(const struct upscale_request *request, const char *channel)
     for (int i = 0; i < request->aux_count; i++) {
         const char *slash = strchr(request->aux[i].pattern, '/');
 
-        if (!fnmatch(slash ? slash + 1 : request->aux[i].pattern, channel, 0))
+        if (hsio_match_glob(slash ? slash + 1 : request->aux[i].pattern, channel))
             return true;
     }
     return false;
@@ -105,7 +104,9 @@ int upscale_write(const struct upscale_request *request, const struct upscale_pl
     err = hsio_write(item->path, plan->setup.out_width, plan->setup.out_height, planes, count,
                      &options, tool_log());
     const char *why = tool_capture_end();
-    if (err < 0)
+    if (err < 0 && !strncmp(why, item->path, strlen(item->path)))
+        tool_error("frame %lld, output %s", (long long)item->number, why);
+    else if (err < 0)
         tool_error("frame %lld, output %s: %s", (long long)item->number, item->path,
                    *why ? why : hs_error_string(err));
     return err;

@@ -237,6 +237,12 @@ class Made(common.Case):
         # Motion in pixels grows with the picture.
         np.testing.assert_allclose(pixels[..., names.index("ViewLayer.Vector.X")], -2.5)
         np.testing.assert_allclose(pixels[..., names.index("ViewLayer.Vector.Y")], -1)
+        self.succeed("upscale", self.path("in"), "-o", self.path("low"), "--aux",
+                     "viewlayer.vector.*", "--quiet")
+        low, spec = common.read_image(self.path("low", "f_0002.exr"))
+        for name in ("ViewLayer.Vector.X", "ViewLayer.Vector.Y"):
+            np.testing.assert_array_equal(low[..., list(spec.channelnames).index(name)],
+                                          pixels[..., names.index(name)])
 
     def test_windows_grow_with_the_picture(self):
         os.mkdir(self.path("win"))
