@@ -401,7 +401,9 @@ int hsio_description_load(const char *path, const struct hsio_convention *conv,
 
     if (result)
         goto error;
-    root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    // Some editors and engines on Windows put a byte order mark ahead.
+    const size_t mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+    root = json_loadb(text + mark, size - mark, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         result = hsio_fail(log, HS_ERR_FORMAT, "%s:%d:%d: not valid JSON (byte %d): %s", path,
                            error.line, error.column, error.position, error.text);

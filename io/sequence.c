@@ -308,6 +308,24 @@ static const char *kind_of(const struct hsio_sequence *s)
     return hsio_path_has_extension(s->slots[0].path, ".png") ? "png" : "exr";
 }
 
+/* Numbers that are off by one, or of another shot, would leave all frames without a camera. */
+static void warn_of_strangers(const struct hsio_sequence *s)
+{
+    const struct hsio_description *d = s->description;
+
+    if (!d || d->lists_files || !d->count || s->options.has_range)
+        return;
+    for (int i = 0; i < s->count; i++) {
+        if (s->slots[i].entry)
+            return;
+    }
+    hsio_log(&s->log, HS_LOG_WARN,
+             "%s: tells of frames from %" PRId64 " on, and of none of %s, which are %" PRId64
+             " to %" PRId64,
+             d->path, d->entries[0].number, s->location, s->slots[0].number,
+             s->slots[s->count - 1].number);
+}
+
 /* Size and planes of the first frame; several layers are told here, once. */
 static int look_at_first(struct hsio_sequence *s)
 {
@@ -355,6 +373,7 @@ int hsio_sequence_open(const char *location, const struct hsio_convention *conv,
     result = look_at_first(s);
     if (result)
         goto error;
+    warn_of_strangers(s);
     *out = s;
     return 0;
 error:

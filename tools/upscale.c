@@ -296,7 +296,7 @@ static int default_jobs(void)
 static void tell_lack(const struct upscale_plan *plan, int count, const char *what,
                       const char *then)
 {
-    if (count < plan->info.frame_count)
+    if (count + plan->unreadable < plan->info.frame_count)
         tool_warn("%s in %d of %d frames: %s", what, count, plan->info.frame_count, then);
     else
         tool_info("%s: %s", what, then);
@@ -414,6 +414,10 @@ int tool_upscale(int argc, char **argv)
         (request.ldr || tool_is_baseline(request.model))) {
         tool_error("--look: %s", request.ldr ? "colour of --ldr has one already"
                                              : "nearest and bicubic have none");
+        err = HS_ERR_INVALID;
+    }
+    if (!err && request.automatic && request.no_check) {
+        tool_error("--auto takes what --no-check does not look for; one of them only");
         err = HS_ERR_INVALID;
     }
     // A wrong name or key is wrong usage, whatever the input is.

@@ -9,6 +9,7 @@
 #define TOOL_MAX_AUX 16
 
 #define UPSCALE_EXACT_MAX (4 * HS_AOV_MAX)
+#define UPSCALE_EXACT_BYTES 1300
 
 /** What a layer is taken for. */
 enum upscale_aov_kind {
@@ -69,10 +70,11 @@ struct upscale_plan {
     const char *model;               ///< The preset that runs, once it does.
     struct upscale_item *items;
     int item_count;
-    int finished;                              ///< Frames whose output was there already.
-    char exact_names[UPSCALE_EXACT_MAX][1300]; ///< Channels that AOVs carry over.
+    int finished; ///< Frames whose output was there already.
+    char exact_names[UPSCALE_EXACT_MAX][UPSCALE_EXACT_BYTES]; ///< Channels that AOVs carry over.
     int exact_count;
     int without_jitter, without_motion, without_depth; ///< Readable frames that lack it.
+    int unreadable;
 };
 
 /** The convention that was asked for. Errors: HS_ERR_INVALID, after a message. */

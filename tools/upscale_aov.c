@@ -63,6 +63,14 @@ static enum upscale_aov_kind kind_of(const struct upscale_aov_request *aov,
     return is_data(aov->name) || info->channel_count < 3 ? UPSCALE_AOV_DATA : UPSCALE_AOV_LIGHT;
 }
 
+/** A channel's name as a carried one's pattern. */
+static void name_exact(const struct hsio_layer_info *info, const char *name, int length,
+                       char out[UPSCALE_EXACT_BYTES])
+{
+    snprintf(out, UPSCALE_EXACT_BYTES, "%s%s%.*s", info->part, *info->part ? "/" : "", length,
+             name);
+}
+
 /** Each channel of the layer goes with those that are carried over. */
 static int add_nearest(struct upscale_plan *plan, const struct hsio_layer_info *info)
 {
@@ -75,8 +83,7 @@ static int add_nearest(struct upscale_plan *plan, const struct hsio_layer_info *
             tool_error("--aov: too many channels");
             return HS_ERR_INVALID;
         }
-        snprintf(plan->exact_names[plan->exact_count++], sizeof(plan->exact_names[0]), "%s%s%.*s",
-                 info->part, *info->part ? "/" : "", length, name);
+        name_exact(info, name, length, plan->exact_names[plan->exact_count++]);
         name += length + (name[length] == ',');
     }
     return 0;
@@ -98,6 +105,24 @@ static void name_channels(const struct hsio_layer_info *info, char *names, size_
     }
 }
 
+/** Whether an AOV before has these channels, under whatever name it was asked for. */
+static bool is_taken(const struct upscale_plan *plan, const struct hsio_layer_info *info)
+{
+    char exact[UPSCALE_EXACT_BYTES], channels[sizeof(plan->setup.aovs[0].channels)];
+
+    name_exact(info, info->channels, (int)strcspn(info->channels, ","), exact);
+    for (int i = 0; i < plan->exact_count; i++) {
+        if (!strcmp(plan->exact_names[i], exact))
+            return true;
+    }
+    name_channels(info, channels, sizeof(channels));
+    for (int i = 0; i < plan->setup.aov_count; i++) {
+        if (!strcmp(plan->setup.aovs[i].channels, channels))
+            return true;
+    }
+    return false;
+}
+
 static int add_aov(const struct upscale_request *request, struct upscale_plan *plan,
                    struct hsio_frame *frame, const struct upscale_aov_request *wanted)
 {
@@ -111,6 +136,10 @@ static int add_aov(const struct upscale_request *request, struct upscale_plan *p
         return err;
     if (!strncmp(color->channels, info.channels, strcspn(color->channels, ","))) {
         tool_error("--aov %s: that layer is the colour", wanted->name);
+        return HS_ERR_INVALID;
+    }
+    if (is_taken(plan, &info)) {
+        tool_error("--aov %s: that layer, %s, was named before", wanted->name, info.channels);
         return HS_ERR_INVALID;
     }
     const enum upscale_aov_kind kind = kind_of(wanted, &info);

@@ -168,6 +168,7 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
     if (hsio_frame_open(plan->seq, index, &frame) == 0)
         info = hsio_frame_info(frame);
     tool_capture_end();
+    plan->unreadable += !info;
     err = upscale_output_name(request, &plan->info, number, info, &scan->path);
     if (!err && info) {
         err = check_frame_size(plan, info, warned);

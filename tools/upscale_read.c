@@ -107,10 +107,14 @@ int upscale_read(const struct upscale_plan *plan, const struct upscale_item *ite
     return 0;
 error:;
     const char *why = tool_capture_end();
+    const char *path = input->frame ? hsio_frame_info(input->frame)->path : "";
 
-    tool_error("frame %lld%s%s: %s", (long long)item->number, input->frame ? ", " : "",
-               input->frame ? hsio_frame_info(input->frame)->path : "",
-               *why ? why : hs_error_string(err));
+    // What went wrong mostly names the file already.
+    if (!*path || !strncmp(why, path, strlen(path)))
+        tool_error("frame %lld: %s", (long long)item->number, *why ? why : hs_error_string(err));
+    else
+        tool_error("frame %lld, %s: %s", (long long)item->number, path,
+                   *why ? why : hs_error_string(err));
     hsio_frame_close(&input->frame);
     return err;
 }

@@ -153,6 +153,11 @@ class Aovs(common.Case):
         self.fail_with(1, ["is the colour"], *one, *exr, "--aov", "Combined")
         self.fail_with(1, ["no EXR"], *one, *png, "--aov", "DiffDir")
         self.fail_with(1, ["--aux"], *one, *exr, "--aov", "DiffDir", "--model", "bicubic")
+        for kind in ("light", "nearest"):
+            for again in ("DiffDir", "ViewLayer.diffdir=data", "DiffDir=nearest"):
+                self.fail_with(1, ["was named before"], *one, *exr, "--aov", "DiffDir=" + kind,
+                               "--aov", again)
+        self.assertEqual(self.names("out"), [])
         self.fail_with(2, ["--aov"], *one, *exr, "--aov", "DiffDir=sharp")
         self.fail_with(2, ["name"], *one, *exr, "--aov", "=light")
 

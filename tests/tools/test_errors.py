@@ -34,8 +34,9 @@ class Errors(common.Case):
     def test_truncated_file(self):
         path = self.path("in", "f_0004.exr")
         os.truncate(path, os.path.getsize(path) * 2 // 3)
-        self.fail_with(1, ["frame 4", "f_0004.exr", "3 frames were written before"],
-                       *self.command())
+        result = self.fail_with(1, ["frame 4", "f_0004.exr", "3 frames were written before"],
+                                *self.command())
+        self.assertEqual(result.stderr.count("f_0004.exr"), 1)
         self.assertEqual(self.names("out"), ["f_%04d.exr" % n for n in (1, 2, 3)])
         self.assert_no_leftovers("out")
         common.write_moving(self.path("in"), [4])
@@ -92,9 +93,27 @@ class Errors(common.Case):
         self.write_json({"jitter": "none", "frames": []})
         self.assertNotIn("jitter", self.succeed(*self.command("--end", 3, out="none")).stderr)
 
-    def write_json(self, content):
-        with open(self.path("in", "frames.json"), "w", encoding="utf-8") as file:
+    def write_json(self, content, encoding="utf-8"):
+        with open(self.path("in", "frames.json"), "w", encoding=encoding) as file:
             json.dump(content, file)
+
+    def test_camera_data_of_other_frames(self):
+        frames = [{"frame": n, "jitter": [0.1, 0.2]} for n in range(101, 107)]
+        self.write_json({"frames": frames})
+        self.assertIn("warning: " + self.path("in", "frames.json") + ": tells of frames from 101",
+                      self.succeed(*self.command()).stderr)
+        # A byte order mark is no part of it.
+        for frame in frames:
+            frame["frame"] -= 100
+        self.write_json({"frames": frames}, "utf-8-sig")
+        result = self.succeed(*self.command("--quiet", out="mark"))
+        self.assertEqual(result.stderr, "")
+
+    def test_unreadable_header(self):
+        os.truncate(self.path("in", "f_0004.exr"), 0)
+        result = self.fail_with(1, ["frame 4", "not a readable EXR",
+                                    "hindsight: no jitter: it is taken as 0"], *self.command())
+        self.assertEqual(result.stderr.count("f_0004.exr"), 1)
 
     def test_camera_data_out_of_range(self):
         for key, value in (("exposure", "auto"), ("exposure", -1), ("exposure", 0), ("near", -1)):
@@ -201,6 +220,7 @@ class Errors(common.Case):
         self.fail_with(2, ["takes one of error, skip, hold"], *self.command("--missing", "x"))
         self.fail_with(2, ["motion.sign_z"], *self.command("--set", "motion.sign_z=1"))
         self.fail_with(2, ["nonsense"], *self.command("--convention", "nonsense"))
+        self.fail_with(2, ["--no-check"], *self.command("--auto", "--no-check"))
         self.fail_with(2, ["\"sharpen\" is not a command"], "sharpen")
         self.assertEqual(common.run().returncode, 2)
         self.assertRegex(self.succeed("--version").stdout, r"^hindsight \d+\.\d+\.\d+$")
