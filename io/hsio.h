@@ -292,6 +292,7 @@ int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *r
 struct hsio_layer_info {
     enum hsio_format format; ///< HSIO_FORMAT_RGBA16F or _RGBA32F: what holds the stored values.
     bool exact;              ///< Ids, positions, vectors: values that no filter may mix.
+    bool is_color;           ///< Colour is read from it.
     int channel_count;       ///< 1 to 4.
     char channels[1040]; ///< Names as in the file, comma-separated, in the order of RGBA or XYZW.
     char part[256];      ///< Name of the part; empty if it has none.

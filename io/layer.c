@@ -108,6 +108,22 @@ static int locate(struct hsio_frame *f, const char *name, struct located *out)
     return out->count ? 0 : no_layer(f, exr, name);
 }
 
+/* In a file of several parts, channels of other parts may have the same names. */
+static bool is_color(const struct hsio_frame *f, const struct located *at)
+{
+    const struct hsio_located *color = &f->planes[HSIO_PLANE_COLOR];
+
+    if (color->source != f->main || color->match.part != at->part)
+        return false;
+    for (int i = 0; i < at->count; i++) {
+        for (int k = 0; k < 4; k++) {
+            if (color->match.channels[k] == at->channels[i])
+                return true;
+        }
+    }
+    return false;
+}
+
 int hsio_frame_layer(struct hsio_frame *frame, const char *name, struct hsio_layer_info *info)
 {
     struct hsio_layer_info found = {.format = HSIO_FORMAT_RGBA16F};
@@ -134,6 +150,7 @@ int hsio_frame_layer(struct hsio_frame *frame, const char *name, struct hsio_lay
             found.exact = true;
     }
     found.channel_count = at.count;
+    found.is_color = is_color(frame, &at);
     *info = found;
     return 0;
 }

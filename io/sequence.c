@@ -246,7 +246,7 @@ static void hint_preset(const struct hsio_sequence *s, const char *path,
                         const struct hsio_candidate *list, int count)
 {
     struct hsio_convention conv, raw;
-    struct hsio_match match;
+    struct hsio_match match, color;
     char names[256] = "";
     size_t length = 0;
 
@@ -259,7 +259,9 @@ static void hint_preset(const struct hsio_sequence *s, const char *path,
         // Two channels of the picture could be anything.
         if (hsio_convention_preset(&conv, name, NULL) ||
             !hsio_match_find(conv.channels[HSIO_PLANE_MOTION], "", list, count, &match) ||
-            !find_dot(list, count, &match))
+            !find_dot(list, count, &match) ||
+            (hsio_match_find(conv.channels[HSIO_PLANE_COLOR], "", list, count, &color) &&
+             color.part == match.part && color.channels[0] == match.channels[0]))
             continue;
         length = hsio_text_append(names, sizeof(names), length, "%s%s", length ? " or " : "", name);
     }

@@ -63,12 +63,17 @@ static enum upscale_aov_kind kind_of(const struct upscale_aov_request *aov,
     return is_data(aov->name) || info->channel_count < 3 ? UPSCALE_AOV_DATA : UPSCALE_AOV_LIGHT;
 }
 
-/** A channel's name as a carried one's pattern. */
+/** A channel's name as a carried one's pattern, where a slash ends the part's name. */
 static void name_exact(const struct hsio_layer_info *info, const char *name, int length,
                        char out[UPSCALE_EXACT_BYTES])
 {
-    snprintf(out, UPSCALE_EXACT_BYTES, "%s%s%.*s", info->part, *info->part ? "/" : "", length,
-             name);
+    const size_t part = strlen(info->part);
+
+    snprintf(out, UPSCALE_EXACT_BYTES, "%s%s%.*s", info->part, part ? "/" : "", length, name);
+    for (size_t i = 0; out[i]; i++) {
+        if (out[i] == '/' && (i != part || !part))
+            out[i] = '*';
+    }
 }
 
 /** Each channel of the layer goes with those that are carried over. */
@@ -127,14 +132,13 @@ static int add_aov(const struct upscale_request *request, struct upscale_plan *p
                    struct hsio_frame *frame, const struct upscale_aov_request *wanted)
 {
     static const char *const about[] = {"", "part of the light", "values", "nearest sample"};
-    const struct hsio_plane_info *color = &hsio_frame_info(frame)->planes[HSIO_PLANE_COLOR];
     struct tool_aov *aov = &plan->setup.aovs[plan->setup.aov_count];
     struct hsio_layer_info info;
     int err = hsio_frame_layer(frame, wanted->name, &info);
 
     if (err < 0)
         return err;
-    if (!strncmp(color->channels, info.channels, strcspn(color->channels, ","))) {
+    if (info.is_color) {
         tool_error("--aov %s: that layer is the colour", wanted->name);
         return HS_ERR_INVALID;
     }

@@ -70,6 +70,8 @@ static void found(struct test_rng *rng)
         REQUIRE_STR(info.part, layers[i].part);
         REQUIRE_EQ(info.format, layers[i].format);
         REQUIRE_EQ(info.exact, layers[i].exact);
+        // The part Gloss has channels of the same names.
+        REQUIRE_EQ(info.is_color, !strcmp(layers[i].name, "beauty"));
     }
     close_file();
 }

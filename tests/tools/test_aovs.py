@@ -4,6 +4,7 @@ import json
 import os
 
 import numpy as np
+import OpenImageIO as oiio
 
 import common
 from common import write_exr
@@ -144,6 +145,40 @@ class Aovs(common.Case):
         np.testing.assert_allclose(normal[..., 2], 1, atol=1e-6)
         self.assertLessEqual(get(rgb("Emit")).max(), 6)
         self.assertGreaterEqual(get(rgb("Emit")).min(), 0)
+
+    def test_parts_with_plain_names(self):
+        os.mkdir(self.path("in"))
+        parts = ("beauty", "spec", "a/b")
+        for number in (1, 2):
+            pixels = lights(*places(number, WIDTH, HEIGHT, (0, 0)))
+            specs = []
+            for name in parts:
+                spec = oiio.ImageSpec(WIDTH, HEIGHT, 3, "float")
+                spec.channelnames = ("R", "G", "B")
+                spec["name"] = name
+                specs.append(spec)
+            path = self.path("in", "f.%d.exr" % number)
+            out = oiio.ImageOutput.create(path)
+            self.assertTrue(out.open(path, tuple(specs)), out.geterror())
+            for i, spec in enumerate(specs):
+                if i:
+                    out.open(path, spec, "AppendSubimage")
+                out.write_image(np.ascontiguousarray(pixels[i], np.float32))
+            out.close()
+        command = ["upscale", self.path("in"), "--quiet", "--device", "cpu", "--model", "taau",
+                   "-o", self.path("out"), "--aov"]
+        told = self.succeed(*command, "spec=data", "--aov", "a/b=nearest").stderr
+        # Colour of any part is no motion.
+        self.assertNotIn("would find", told)
+        pixels, spec = common.read_image(self.path("out", "f.1.exr"))
+        names = list(spec.channelnames)
+        wanted = lights(*places(1, WIDTH, HEIGHT, (0, 0)))
+        carried = pixels[..., [names.index("a/b." + c) for c in "RGB"]]
+        np.testing.assert_array_equal(carried, np.float32(wanted[2]).repeat(2, 0).repeat(2, 1))
+        # The other part's values, not the colour's.
+        values = pixels[..., [names.index("spec." + c) for c in "RGB"]]
+        self.assertLess(np.abs(values[::2, ::2] - wanted[1]).max(), 0.2)
+        self.fail_with(1, ["is the colour"], *command, "beauty", "--overwrite")
 
     def test_what_is_refused(self):
         self.write()
