@@ -189,6 +189,10 @@ class Setup(common.Case):
         done = subprocess.run(run, capture_output=True, text=True, timeout=100)
         self.assertEqual(done.returncode, 1)
         self.assertIn("1 of 3", done.stderr)
+        for skip in (["--missing", "skip"], ["--missing=skip"]):
+            done = subprocess.run([*run, "--model", "bicubic", *skip], capture_output=True,
+                                  text=True, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stderr)
         done = subprocess.run([*run[:2], self.folder], capture_output=True, text=True, timeout=100)
         self.assertEqual(done.returncode, 1)
 

@@ -38,7 +38,7 @@ def main(argv):
         print("hindsight_run.py: %s: no frames.json of hindsight_setup.py: %s"
               % (args.folder, error), file=sys.stderr)
         return 1
-    if missing and "--missing" not in rest:
+    if missing and not any(option.split("=")[0] == "--missing" for option in rest):
         print("hindsight_run.py: %d of %d frames are not rendered, first %d; --missing skip or "
               "hold goes on without them" % (len(missing), count, missing[0]), file=sys.stderr)
         return 1
