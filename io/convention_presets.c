@@ -97,8 +97,7 @@ static const char *const unreal_velocity[] = {
 };
 
 static const char *const unity[] = {
-    "motion.channels=MotionVectors.R,MotionVectors.G|*.MotionVectors.R,*.MotionVectors.G|"
-    "R,G",
+    "motion.channels=MotionVectors.R,MotionVectors.G|*.MotionVectors.R,*.MotionVectors.G",
     "motion.unit=uv",
     "motion.sign_x=-1",
     "motion.sign_y=-1",

@@ -241,6 +241,20 @@ class Layouts(common.Case):
             self.assertRegex(told, r"names; convention [a-z_ ]*\b%s\b[a-z_ ]* would" % name
                              if name else "no motion vectors")
 
+    def test_colour_is_no_motion(self):
+        """Whatever a renderer calls its vectors: red and green of a plain picture are none."""
+        os.mkdir(self.path("plain"))
+        for number in (1, 2):
+            common.write_exr(self.path("plain", "p.%d.exr" % number), picture(number),
+                             list("RGBA"))
+        presets = [line.split()[0] for line in
+                   self.succeed("inspect", "--presets").stdout.splitlines() if line.strip()]
+        self.assertIn("unity", presets)
+        for preset in presets:
+            with self.subTest(preset=preset):
+                self.assertNotRegex(self.succeed("inspect", self.path("plain"), "--convention",
+                                                 preset).stdout, r"\n  motion\S* +\d+x\d+ ")
+
     def test_nuke(self):
         """Flow as forward.u and backward.v, y up, beside plain colour; Beachball's layer names."""
         os.mkdir(self.path("n"))
