@@ -153,24 +153,49 @@ static void compare_all(struct probe_search *s, int best)
     }
 }
 
-/** Of those that are as good, the one that was added first, which is the most usual one. */
-static int prefer_usual(const struct probe_search *s, int best)
-{
-    for (int i = 0; i < s->count; i++) {
-        const struct probe_candidate *c = &s->candidates[i];
-
-        if (i == best)
-            break;
-        if (c->rival && !c->still && (i == 0 || c->z < Z_BETTER || c->loss < 0.005) &&
-            (i == 0 || probe_distance(s, c, &s->candidates[best]) < SAME_PX))
-            return i;
-    }
-    return best;
-}
-
 static float sign_of(float v, enum hsio_direction direction)
 {
     return (v < 0) != (direction == HSIO_DIRECTION_NEXT) ? -1 : 1;
+}
+
+static bool same_sign(const struct probe_candidate *a, const struct probe_candidate *b, int axis)
+{
+    return sign_of(a->scale[axis], a->motion.direction) ==
+           sign_of(b->scale[axis], b->motion.direction);
+}
+
+/** Whether it means the best one's vectors, as far as these frames tell. */
+static bool is_as_good(const struct probe_search *s, int i, int best)
+{
+    const struct probe_candidate *c = &s->candidates[i];
+
+    if (i == best || !c->rival || c->still || c->part)
+        return i == best;
+    return i == 0 || ((c->z < Z_BETTER || c->loss < 0.005) &&
+                      probe_distance(s, c, &s->candidates[best]) < SAME_PX);
+}
+
+/** Of those that are as good, the declared one; else, where an axis does not tell, one with the
+ * declared sign; and of these the one that was added first, which is the most usual one. */
+static int prefer_usual(const struct probe_search *s, int best)
+{
+    const struct probe_candidate *declared = &s->candidates[0];
+    int chosen = best, most = -1;
+
+    for (int i = 0; i < s->count; i++) {
+        const struct probe_candidate *c = &s->candidates[i];
+
+        if (!is_as_good(s, i, best))
+            continue;
+        if (i == 0)
+            return 0;
+        const int agreed = same_sign(c, declared, 0) + same_sign(c, declared, 1);
+        if (agreed > most) {
+            most = agreed;
+            chosen = i;
+        }
+    }
+    return chosen;
 }
 
 static void find_knowledge(const struct probe_search *s, int best, struct probe_motion *m)

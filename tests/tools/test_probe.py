@@ -149,6 +149,27 @@ class Motion(Probe):
         # Pictures without vectors, in motion: nothing is said about jitter.
         self.assertFalse(self.probe(common.REFERENCE, 4)["jitter"]["sure"])
 
+    def test_an_axis_that_does_not_move_stays_as_declared(self):
+        picture = np.random.default_rng(3).random((48, 160, 3), np.float32)
+        for _ in range(2):
+            picture = (picture + np.roll(picture, 1, 0) + np.roll(picture, 1, 1)) / 3
+        os.mkdir(self.path("in"))
+        for number in range(1, 6):
+            pixels = common.moving_frame(number, 64, 48)
+            pixels[..., :3] = np.roll(picture, 2 * number, 1)[:, :64]
+            pixels[..., 5:] = (-2, 0, -2, 0)
+            common.write_exr(self.path("in", "f.%d.exr" % number), pixels, common.BLENDER)
+        for preset, y in (("blender", -1), ("blender", 1), ("raw", -1)):
+            with self.subTest(preset=preset, sign_y=y):
+                channels = "motion.channels=ViewLayer.Vector.X,ViewLayer.Vector.Y"
+                options = ["--convention", preset, "--set", channels,
+                           "--set", "color.channels=ViewLayer.Combined.R,ViewLayer.Combined.G,"
+                           "ViewLayer.Combined.B", "--set", "motion.sign_y=%d" % y]
+                self.assertEqual(self.probe(self.path("in"), 0, *options)["verdict"], "fits")
+                got = self.probe(self.path("in"), 3, *options, "--set", "motion.sign_x=-1")
+                self.assertFalse(got["motion"]["known"]["sign_y"])
+                self.assertEqual(np.sign(got["motion"]["best"]["pixels"]).tolist(), [1, y])
+
     def test_zero_vectors(self):
         clip = self.clip("zero")
         clip.change("motion", lambda v, _: 0 * v)
