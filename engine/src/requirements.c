@@ -245,8 +245,8 @@ static struct hs_matrix_size choose_floats(const VkCooperativeMatrixPropertiesKH
     return (struct hs_matrix_size){0};
 }
 
-/** The largest whose sizes divide sixteen tokens, sixteen outputs and what a chunk may have. Tiles 32
- * deep are left out: on the one device seen that has them (NVIDIA H200, driver 580.159) networks
+/** The largest whose sizes divide sixteen tokens, sixteen outputs and what a chunk may have. Tiles
+ * 32 deep are left out: on the one device seen that has them (NVIDIA H200, driver 580.159) networks
  * come out wrong with them, and right on the plain path. */
 static struct hs_matrix_size choose_integers(const VkCooperativeMatrixPropertiesKHR *list,
                                              uint32_t count)
