@@ -40,6 +40,7 @@ TRAITS = 4
 PASSES = 5
 GUIDED = ('atrous', 'ray')
 
+PLAIN = ('taau', 'atrous')  # presets without weights
 SHOWN = 6  # stage tables that are printed, too
 
 SIZES = {'720p': ((640, 360), (1280, 720)), '1440p': ((1280, 720), (2560, 1440)),
@@ -141,18 +142,18 @@ def bench(bundle, out, options, key, model, path, bands, whole):
 
 def plan():
     """Runs, the most telling first: (size, model, path, bands; 0: chosen)."""
-    runs = [('4k', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
-    runs += [('720p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
-    runs += [(size, model, 'auto', 0) for size in ('4k', '720p') for model in GUIDED[::-1]]
-    runs += [(size, 'fast', 'auto', 0) for size in ('4k', '720p', '3x')]
-    runs += [('4k', 'fast', 'auto', bands) for bands in (1, 2, 8)]
-    runs += [('4k', model, 'auto', bands) for model in ('quality', 'best')
-             for bands in (1, 2, 4)]
-    runs += [('1440p', model, 'auto', 0) for model in ('quality', 'taau', 'best')]
-    runs += [(size, model, 'auto', 0) for size in ('1x', '3x')
-             for model in ('quality', 'taau', 'best')]
-    runs += [('720p', model, 'plain', 0) for model in ('quality', 'best')]
-    return runs + [('4k', 'quality', 'auto', bands) for bands in (3, 12)]
+    models = ('quality', 'taau', 'best')
+    runs = [('4k', model, 0) for model in models] + [('720p', model, 0) for model in models]
+    runs += [(size, model, 0) for size in ('4k', '720p') for model in GUIDED[::-1]]
+    runs += [(size, 'fast', 0) for size in ('4k', '720p', '3x')]
+    runs += [('4k', 'fast', bands) for bands in (1, 2, 8)]
+    runs += [('4k', model, bands) for model in ('quality', 'best') for bands in (1, 2, 4)]
+    runs += [(size, model, 0) for size in ('1440p', '1x', '3x') for model in models]
+    runs += [('4k', 'quality', bands) for bands in (3, 12)]
+    runs = [(size, model, 'auto' if model in PLAIN else 'matrix', bands)
+            for size, model, bands in runs]
+    plain = [(size, model, 'plain', 0) for model in ('quality', 'best') for size in ('4k', '720p')]
+    return runs[:6] + plain + runs[6:]
 
 
 def stage_table(result, options):

@@ -19,7 +19,9 @@ struct hs_model;
 
 /** How the arithmetic of a model is done. */
 enum hs_path {
-    HS_PATH_AUTO = 0,   ///< The fastest that the device can run; plain on processors.
+    /** The fastest that is known to be right: plain on processors and, until their results have
+     * been checked (docs/benchmarks.md), where matrices have more than 8 rows. */
+    HS_PATH_AUTO = 0,
     HS_PATH_PLAIN = 1,  ///< Plain shader arithmetic; runs on every device.
     HS_PATH_MATRIX = 2, ///< Cooperative matrices.
 };
