@@ -40,10 +40,10 @@ void put(int token, int channel, float value)
 #ifdef HS_INT8
     // What features are multiplied with is behind the layer's scales.
     const ivec4 four = ivec4(weights[push.weights.y + OUTPUTS / 2 + channel / 4]);
-    operand[token * OPERAND_PITCH + channel] =
-        OPERAND(rounded_feature(value, intBitsToFloat(four[channel % 4])));
+    features[token * FEATURES_PITCH + channel] =
+        FEATURE(rounded_feature(value, intBitsToFloat(four[channel % 4])));
 #else
-    operand[token * OPERAND_PITCH + channel] = OPERAND(value);
+    features[token * FEATURES_PITCH + channel] = FEATURE(value);
 #endif
 }
 
@@ -270,5 +270,6 @@ void main()
     else
         pixel_features(t, s, p, false);
     barrier();
+    pack_features();
     finish();
 }

@@ -68,8 +68,7 @@ void stage_tokens(ivec2 first, ivec2 size, int start)
             const int place = token_place(at, push.size.z, push.ring.xy) * (INPUTS / PER_UNIT);
             four = unpacked(activations[place + channel / PER_UNIT][channel / 4 % 4]);
         }
-        [[unroll]] for (int i = 0; i < 4; i++)
-            operand[n / parts * OPERAND_PITCH + channel + i] = OPERAND(four[i]);
+        put_operand(n / parts, channel, four);
     }
 }
 
@@ -88,7 +87,7 @@ void compute_head()
         barrier();
         if (token >= start && token < start + BATCH) {
             [[unroll]] for (int c = 0; c < HS_SHORT_HEAD; c++) {
-                const int sum = result[(token - start) * RESULT_PITCH + 4 * c + pixel];
+                const int sum = result4(token - start, c)[pixel];
                 short_head[c] =
                     float(sum + biases(c)[pixel]) * intBitsToFloat(scales(c)[pixel]);
             }

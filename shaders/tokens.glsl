@@ -35,28 +35,39 @@ int token_place(ivec2 at, int pitch, ivec2 ring)
 #if defined(HS_INT8)
 #include "tokens_int8.glsl"
 #elif defined(HS_MATRIX)
-// Features come one by one, the head's activations as they are in memory. Pitches keep rows apart
-// in the banks of shared memory.
-#ifdef HS_NETWORK
-#define OPERAND uvec4
-#define OPERAND_EACH PER_UNIT
+// Matrices have to lie at multiples of 16 bytes, so they are arrays of units. Pitches keep rows
+// apart in the banks of shared memory.
 const int OPERAND_PITCH = (INPUTS / PER_UNIT) | 1;
-#else
-#define OPERAND float16_t
-#define OPERAND_EACH 1
-const int OPERAND_PITCH = INPUTS + 8;
+shared uvec4 operand[TOKENS * OPERAND_PITCH];
+const int RESULT_PITCH = (OUTPUTS / PER_UNIT) | 1;
+shared uvec4 result[TOKENS * RESULT_PITCH];
+
+#ifndef HS_NETWORK
+// Features come one by one.
+#define FEATURE float16_t
+const int FEATURES_PITCH = INPUTS + 2;
+shared FEATURE features[TOKENS * FEATURES_PITCH];
+
+void pack_features()
+{
+    const int parts = INPUTS / PER_UNIT;
+    for (int n = int(gl_LocalInvocationIndex); n < TOKENS * parts; n += HS_GROUP_THREADS) {
+        const int from = n / parts * FEATURES_PITCH + n % parts * PER_UNIT;
+        uvec4 unit;
+        [[unroll]] for (int i = 0; i < 4; i++)
+            unit[i] = packFloat2x16(f16vec2(features[from + 2 * i], features[from + 2 * i + 1]));
+        operand[n / parts * OPERAND_PITCH + n % parts] = unit;
+    }
+    barrier();
+}
 #endif
-shared OPERAND operand[TOKENS * OPERAND_PITCH];
-// Four values each.
-const int RESULT_PITCH = OUTPUTS / 4 + 2;
-shared uvec2 result[TOKENS * RESULT_PITCH];
 
 void product()
 {
     // Never true. The synchronisation layer takes a buffer that no plain load reads for one that is
     // written.
     if (push.weights.x < 0)
-        operand[0] = OPERAND(weights[0].x);
+        operand[0] = weights[0];
     const int rows = TOKENS / TILE_M;
     for (int n = int(gl_SubgroupID); n < rows * (OUTPUTS / TILE_N); n += int(gl_NumSubgroups)) {
         const int row = n % rows * TILE_M, column = n / rows * TILE_N;
@@ -65,26 +76,34 @@ void product()
         MATRIX_SUM sum;
         coopMatLoad(sum, weights, push.weights.y + column / 4, OUTPUTS / 4, ROW_MAJOR);
         [[unroll]] for (int k = 0; k < INPUTS; k += TILE_K) {
-            coopMatLoad(a, operand, row * OPERAND_PITCH + k / OPERAND_EACH, OPERAND_PITCH,
-                        ROW_MAJOR);
+            coopMatLoad(a, operand, row * OPERAND_PITCH + k / PER_UNIT, OPERAND_PITCH, ROW_MAJOR);
             coopMatLoad(b, weights, push.weights.x + (column * INPUTS + k) / PER_UNIT,
                         INPUTS / PER_UNIT, COLUMN_MAJOR);
             sum = coopMatMulAdd(a, b, sum);
         }
-        coopMatStore(MATRIX_OUT(sum), result, row * RESULT_PITCH + column / 4, RESULT_PITCH,
+        coopMatStore(MATRIX_OUT(sum), result, row * RESULT_PITCH + column / PER_UNIT, RESULT_PITCH,
                      ROW_MAJOR);
     }
 }
 
+// Values 4 n to 4 n + 3.
 vec4 result4(int token, int n)
 {
-    const uvec2 halves = result[token * RESULT_PITCH + n];
+    const uvec4 unit = result[token * RESULT_PITCH + n / 2];
+    const uvec2 halves = (n & 1) == 0 ? unit.xy : unit.zw;
     return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
 }
 #else
-#define OPERAND float
+#define FEATURE float
+#define features operand
 const int OPERAND_PITCH = INPUTS + 1;
+const int FEATURES_PITCH = OPERAND_PITCH;
 shared float operand[TOKENS * OPERAND_PITCH];
+
+void pack_features()
+{
+}
+
 // What a thread computes: the head of its own pixel, else some outputs of a token.
 vec4 own_result[OUTPUTS / 16];
 
