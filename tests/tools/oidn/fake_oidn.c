@@ -8,6 +8,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+// Types as in tools/oidn.c: sanitizers compare those of calls.
+struct oidn_device;
+struct oidn_filter;
+
 struct image {
     char *data;
     size_t width, height, pixel_bytes, row_bytes;
@@ -25,30 +29,30 @@ static struct image *image_of(const char *name)
     abort();
 }
 
-EXPORT void *oidnNewDevice(int type);
-EXPORT void oidnCommitDevice(void *device);
-EXPORT int oidnGetDeviceError(void *device, const char **message);
-EXPORT void oidnReleaseDevice(void *device);
-EXPORT void *oidnNewFilter(void *device, const char *type);
-EXPORT void oidnSetSharedFilterImage(void *filter, const char *name, void *data, int format,
-                                     size_t width, size_t height, size_t offset, size_t pixel_bytes,
-                                     size_t row_bytes);
-EXPORT void oidnSetFilterBool(void *filter, const char *name, bool value);
-EXPORT void oidnCommitFilter(void *filter);
-EXPORT void oidnExecuteFilter(void *filter);
-EXPORT void oidnReleaseFilter(void *filter);
+EXPORT struct oidn_device *oidnNewDevice(int type);
+EXPORT void oidnCommitDevice(struct oidn_device *device);
+EXPORT int oidnGetDeviceError(struct oidn_device *device, const char **message);
+EXPORT void oidnReleaseDevice(struct oidn_device *device);
+EXPORT struct oidn_filter *oidnNewFilter(struct oidn_device *device, const char *type);
+EXPORT void oidnSetSharedFilterImage(struct oidn_filter *filter, const char *name, void *data,
+                                     int format, size_t width, size_t height, size_t offset,
+                                     size_t pixel_bytes, size_t row_bytes);
+EXPORT void oidnSetFilterBool(struct oidn_filter *filter, const char *name, bool value);
+EXPORT void oidnCommitFilter(struct oidn_filter *filter);
+EXPORT void oidnExecuteFilter(struct oidn_filter *filter);
+EXPORT void oidnReleaseFilter(struct oidn_filter *filter);
 
-void *oidnNewDevice(int type)
+struct oidn_device *oidnNewDevice(int type)
 {
-    return type == 1 ? images : NULL;
+    return type == 1 ? (void *)images : NULL;
 }
 
-void oidnCommitDevice(void *device)
+void oidnCommitDevice(struct oidn_device *device)
 {
     (void)device;
 }
 
-int oidnGetDeviceError(void *device, const char **message)
+int oidnGetDeviceError(struct oidn_device *device, const char **message)
 {
     (void)device;
     if (!failed)
@@ -58,37 +62,38 @@ int oidnGetDeviceError(void *device, const char **message)
     return 2;
 }
 
-void oidnReleaseDevice(void *device)
+void oidnReleaseDevice(struct oidn_device *device)
 {
     (void)device;
 }
 
-void *oidnNewFilter(void *device, const char *type)
+struct oidn_filter *oidnNewFilter(struct oidn_device *device, const char *type)
 {
     memset(images, 0, sizeof(images));
-    return device && !strcmp(type, "RT") ? images : NULL;
+    return device && !strcmp(type, "RT") ? (void *)images : NULL;
 }
 
-void oidnSetSharedFilterImage(void *filter, const char *name, void *data, int format, size_t width,
-                              size_t height, size_t offset, size_t pixel_bytes, size_t row_bytes)
+void oidnSetSharedFilterImage(struct oidn_filter *filter, const char *name, void *data, int format,
+                              size_t width, size_t height, size_t offset, size_t pixel_bytes,
+                              size_t row_bytes)
 {
     if (!filter || format != 3)
         abort();
     *image_of(name) = (struct image){(char *)data + offset, width, height, pixel_bytes, row_bytes};
 }
 
-void oidnSetFilterBool(void *filter, const char *name, bool value)
+void oidnSetFilterBool(struct oidn_filter *filter, const char *name, bool value)
 {
     if (!filter || strcmp(name, "hdr") || !value)
         abort();
 }
 
-void oidnCommitFilter(void *filter)
+void oidnCommitFilter(struct oidn_filter *filter)
 {
     (void)filter;
 }
 
-void oidnExecuteFilter(void *filter)
+void oidnExecuteFilter(struct oidn_filter *filter)
 {
     const char *mode = getenv("FAKE_OIDN");
     const struct image *to = image_of("output");
@@ -106,7 +111,7 @@ void oidnExecuteFilter(void *filter)
     }
 }
 
-void oidnReleaseFilter(void *filter)
+void oidnReleaseFilter(struct oidn_filter *filter)
 {
     (void)filter;
 }
