@@ -168,9 +168,7 @@ uint32_t mat_wood(struct scene *s)
     const struct vec3 a = hsv(random_in(r, 0.05f, 0.1f), saturation, value);
     const float roughness = random_in(r, 0.2f, 0.7f);
     const float repeat = random_log(r, 1.5f, 6.f);
-    const uint32_t m =
-        mat_texture(s, SCENE_TEX_WOOD, a, mul(a, random_in(r, 0.45f, 0.75f)), repeat, roughness);
-    return m;
+    return mat_texture(s, SCENE_TEX_WOOD, a, mul(a, random_in(r, 0.45f, 0.75f)), repeat, roughness);
 }
 
 uint32_t mat_planks(struct scene *s)

@@ -107,7 +107,7 @@ struct hs_aov_push {
 // Workgroups of the stages over output pixels, reproject to resolve. Rows are those of bands.
 #define HS_GROUP_X 16
 #define HS_GROUP_Y 8
-#define HS_GROUP_THREADS 128
+#define HS_GROUP_THREADS (HS_GROUP_X * HS_GROUP_Y)
 
 // Set 0. Planes of the caller, then the stream's own, then what is written.
 #define HS_BINDING_PARAMS 0

@@ -67,7 +67,7 @@ uint32_t hs_bands_moved_row(uint32_t first)
 uint32_t hs_bands_entered_row(const struct hs_bands_params *p, uint32_t first)
 {
     if (!p->render_height)
-        return less(2 * first, MARGIN);
+        return hs_bands_moved_row(2 * first);
     return (uint32_t)((2ull * less(2 * first, CELL_MARGIN) + 1) * p->out_height /
                       (4ull * p->render_height));
 }

@@ -8,6 +8,21 @@
 /** Rows of the matrices that HS_PATH_AUTO takes. */
 #define CHECKED_TILE 8
 
+/** Why a model that may have matrices has none, behind the device's name. */
+static const char *why_plain(bool slow, bool unchecked, bool enabled, bool integers, bool fits)
+{
+    if (slow)
+        return "is a processor";
+    if (unchecked)
+        return "has matrices whose results are not checked yet; ask for the matrix path to have "
+               "them";
+    if (!enabled)
+        return integers ? "has no matrices of 8-bit integers, or they are not enabled"
+                        : "has no matrices of 16-bit floats, or they are not enabled";
+    return fits ? "has too little shared memory for its matrices"
+                : "has no matrices of a size that fits";
+}
+
 int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, enum hs_path path)
 {
     const struct hs_device *device = model->device;
@@ -25,17 +40,9 @@ int hs_network_plan(struct hs_model *model, const struct hs_weights *weights, en
         hs_layers_plan(weights, matrix, shared, &model->layers))
         return 0;
     if (path != HS_PATH_PLAIN)
-        hs_log_message(&device->log, HS_LOG_INFO, "%s runs on the plain path: %s %s%s",
+        hs_log_message(&device->log, HS_LOG_INFO, "%s runs on the plain path: %s %s",
                        weights->preset, device->name,
-                       slow        ? "is a processor"
-                       : unchecked ? "has matrices whose results are not checked yet; "
-                                     "ask for the matrix path to have them"
-                       : !enabled  ? "has no matrices of "
-                       : matrix->m ? "has too little shared memory for its matrices"
-                                   : "has no matrices of a size that fits",
-                       slow || unchecked || enabled ? ""
-                       : integers                   ? "8-bit integers, or they are not enabled"
-                                                    : "16-bit floats, or they are not enabled");
+                       why_plain(slow, unchecked, enabled, integers, matrix->m != 0));
     model->path = HS_PATH_PLAIN;
     hs_layers_plan(weights, &plain, shared, &model->layers);
     return 0;

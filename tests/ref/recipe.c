@@ -34,7 +34,8 @@ struct hs_model *load(struct fixture *fx, const struct file *file, enum hs_path 
     return model;
 }
 
-struct hs_stream *open_stream(struct hs_model *model, const struct recipe *r)
+struct hs_stream *open_stream_as(struct hs_model *model, const struct recipe *r, uint32_t bands,
+                                 const struct hs_split *split)
 {
     struct hs_stream *stream = NULL;
     REQUIRE_EQ(hs_stream_create(model,
@@ -44,10 +45,17 @@ struct hs_stream *open_stream(struct hs_model *model, const struct recipe *r)
                                     .max_render_width = r->render_width,
                                     .max_render_height = r->render_height,
                                     .flags = r->stream_flags,
+                                    .bands = bands,
+                                    .split = split,
                                 },
                                 &stream),
                0);
     return stream;
+}
+
+struct hs_stream *open_stream(struct hs_model *model, const struct recipe *r)
+{
+    return open_stream_as(model, r, 0, NULL);
 }
 
 /**

@@ -30,6 +30,9 @@ struct file write_model(struct test_rng *rng, const struct fx_model_config *conf
 void drop_model(struct file *file);
 struct hs_model *load(struct fixture *fx, const struct file *file, enum hs_path path);
 struct hs_stream *open_stream(struct hs_model *model, const struct recipe *recipe);
+/** In so many bands (0: chosen), in two parts if `split` is there. */
+struct hs_stream *open_stream_as(struct hs_model *model, const struct recipe *recipe,
+                                 uint32_t bands, const struct hs_split *split);
 
 /** A frame's planes, and the same as the reference takes them. */
 struct source {

@@ -280,23 +280,6 @@ static void ray_zero_head(struct test_rng *rng)
     zero_head_of(rng, fx_model_ray, "atrous", ray_recipes + 2);
 }
 
-static struct hs_stream *open_bands(struct hs_model *model, const struct recipe *r, uint32_t bands)
-{
-    struct hs_stream *stream = NULL;
-    REQUIRE_EQ(hs_stream_create(model,
-                                &(struct hs_stream_params){
-                                    .out_width = r->out_width,
-                                    .out_height = r->out_height,
-                                    .max_render_width = r->render_width,
-                                    .max_render_height = r->render_height,
-                                    .flags = r->stream_flags,
-                                    .bands = bands,
-                                },
-                                &stream),
-               0);
-    return stream;
-}
-
 /** The pictures of streams that differ in their bands must be the same to the last bit. */
 static void compare_bands(struct hs_model *model, struct fixture *fx, const struct recipe *r)
 {
@@ -307,7 +290,7 @@ static void compare_bands(struct hs_model *model, struct fixture *fx, const stru
     struct hs_stream *streams[COUNTS];
     struct hs_stream_info infos[COUNTS];
     for (int i = 0; i < COUNTS; i++) {
-        streams[i] = open_bands(model, r, counts[i]);
+        streams[i] = open_stream_as(model, r, counts[i], NULL);
         hs_stream_describe(streams[i], &infos[i]);
         REQUIRE(i < 3 ? infos[i].bands == counts[i] : infos[i].bands > 3);
         // Integers keep room for frames that are rendered lower.

@@ -62,21 +62,9 @@ static void drop_outside(struct fixture *fx, struct outside *o)
 static struct hs_stream *open_split(struct hs_model *model, const struct recipe *r,
                                     const struct outside *o)
 {
-    struct hs_stream *stream = NULL;
     const struct hs_split split = {o->features.buffer, o->head.buffer, o->info.features_bytes,
                                    o->info.head_bytes};
-    REQUIRE_EQ(hs_stream_create(model,
-                                &(struct hs_stream_params){
-                                    .out_width = r->out_width,
-                                    .out_height = r->out_height,
-                                    .max_render_width = r->render_width,
-                                    .max_render_height = r->render_height,
-                                    .flags = r->stream_flags,
-                                    .split = &split,
-                                },
-                                &stream),
-               0);
-    return stream;
+    return open_stream_as(model, r, 0, &split);
 }
 
 /** Makes the head of the features, in the form that the buffers have. */

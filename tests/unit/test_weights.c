@@ -145,6 +145,18 @@ static void edit(struct fx_model_file *file, const char *from, const char *to)
     file->header = changed;
 }
 
+static void expect_edited(struct test_rng *rng, const struct fx_model_config *config,
+                          const char *from, const char *to, int code, const char *words)
+{
+    struct fx_model_file file = fx_model_file_make(rng, config);
+    size_t size;
+    edit(&file, from, to);
+    unsigned char *bytes = fx_model_file_bytes(&file, &size);
+    expect(bytes, size, code, words);
+    free(bytes);
+    fx_model_file_finish(&file);
+}
+
 #define MULTIPLIERS "feature_multipliers are not 64 numbers above 0 up to 65504"
 #define K(key, value) "\\\"" key "\\\":" value
 #define T(text) "\\\"" text "\\\""
@@ -246,13 +258,8 @@ static void wrong_header(struct test_rng *rng)
         {"\"enter.bias\"", "\"enter.\xff\"", HS_ERR_FORMAT, "header: "},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fx_model_file file = fx_model_file_make(rng, &fx_model_tiny);
-        size_t size;
-        edit(&file, cases[i].from, cases[i].to);
-        unsigned char *bytes = fx_model_file_bytes(&file, &size);
-        expect(bytes, size, cases[i].code, cases[i].words);
-        free(bytes);
-        fx_model_file_finish(&file);
+        expect_edited(rng, &fx_model_tiny, cases[i].from, cases[i].to, cases[i].code,
+                      cases[i].words);
     }
 }
 
@@ -326,13 +333,8 @@ static void wrong_architecture(struct test_rng *rng)
          "tensor head.scale is missing"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fx_model_file file = fx_model_file_make(rng, cases[i].config);
-        size_t size;
-        edit(&file, cases[i].from, cases[i].to);
-        unsigned char *bytes = fx_model_file_bytes(&file, &size);
-        expect(bytes, size, cases[i].code, cases[i].words);
-        free(bytes);
-        fx_model_file_finish(&file);
+        expect_edited(rng, cases[i].config, cases[i].from, cases[i].to, cases[i].code,
+                      cases[i].words);
     }
 }
 
