@@ -2,6 +2,9 @@
 // Reference of taau-int8: the layers in integers, and the cells that its tokens consist of. Planes
 // of floats hold the integers, all of which they hold exactly.
 #include "ref_integers.h"
+
+#include <stdlib.h>
+
 #include "network.h"
 
 void hs_ref_round_features(const float *multipliers, struct hs_ref_plane *features)
@@ -16,24 +19,40 @@ void hs_ref_round_features(const float *multipliers, struct hs_ref_plane *featur
     }
 }
 
-static void convolve(const struct hs_layer *l, const struct hs_ref_plane *in, int x, int y,
-                     float *sums)
+/** Weights [rows, columns, inputs, outputs]: outputs of one input lie side by side. */
+static int32_t *unpack(const struct hs_layer *l)
+{
+    const size_t taps = (size_t)l->size * l->size;
+    int32_t *w = calloc(taps * l->inputs * l->outputs, sizeof(*w));
+    for (size_t o = 0; w && o < l->outputs; o++) {
+        for (size_t i = 0; i < l->inputs; i++) {
+            for (size_t t = 0; t < taps; t++)
+                w[(t * l->inputs + i) * l->outputs + o] =
+                    l->integers.weight[(o * l->inputs + i) * taps + t];
+        }
+    }
+    return w;
+}
+
+static void convolve(const struct hs_layer *l, const int32_t *weights,
+                     const struct hs_ref_plane *in, int x, int y, int32_t *sums, float *to)
 {
     const int size = (int)l->size, before = (size - 1) / 2, stride = (int)l->stride;
-    for (uint32_t o = 0; o < l->outputs; o++) {
-        int32_t sum = l->integers.bias[o];
-        for (int t = 0; t < size * size; t++) {
-            const int sx = x * stride + t % size - before, sy = y * stride + t / size - before;
-            if (sx < 0 || sy < 0 || sx >= in->width || sy >= in->height)
-                continue;
-            const float *texel = hs_ref_texel(in, sx, sy);
-            for (uint32_t i = 0; i < l->inputs; i++) {
-                const size_t at = ((size_t)o * l->inputs + i) * (size_t)(size * size) + (size_t)t;
-                sum += l->integers.weight[at] * (int32_t)texel[i];
-            }
+    memcpy(sums, l->integers.bias, l->outputs * sizeof(*sums));
+    for (int t = 0; t < size * size; t++) {
+        const int sx = x * stride + t % size - before, sy = y * stride + t / size - before;
+        if (sx < 0 || sy < 0 || sx >= in->width || sy >= in->height)
+            continue;
+        const float *texel = hs_ref_texel(in, sx, sy);
+        const int32_t *row = weights + (size_t)t * l->inputs * l->outputs;
+        for (uint32_t i = 0; i < l->inputs; i++, row += l->outputs) {
+            const int32_t value = (int32_t)texel[i];
+            for (uint32_t o = 0; o < l->outputs; o++)
+                sums[o] += row[o] * value;
         }
-        sums[o] = (float)sum;
     }
+    for (uint32_t o = 0; o < l->outputs; o++)
+        to[o] = (float)sums[o];
 }
 
 /** Half of the last place is added before the shift, which rounds down. */
@@ -69,14 +88,21 @@ static void finish(const struct hs_layer *l, const struct hs_ref_plane *sum,
     }
 }
 
-void hs_ref_integers_run(const struct hs_layer *layer, const struct hs_ref_plane *in,
-                         const struct hs_ref_plane *add, struct hs_ref_layer *out)
+int hs_ref_integers_run(const struct hs_layer *layer, const struct hs_ref_plane *in,
+                        const struct hs_ref_plane *add, struct hs_ref_layer *out)
 {
-    for (int y = 0; y < out->sum.height; y++) {
+    int32_t *weights = unpack(layer);
+    int32_t *sums = calloc(layer->outputs, sizeof(*sums));
+    const bool made = weights && sums;
+    for (int y = 0; made && y < out->sum.height; y++) {
         for (int x = 0; x < out->sum.width; x++)
-            convolve(layer, in, x, y, hs_ref_pixel(&out->sum, x, y));
+            convolve(layer, weights, in, x, y, sums, hs_ref_pixel(&out->sum, x, y));
     }
-    finish(layer, &out->sum, add, &out->result);
+    if (made)
+        finish(layer, &out->sum, add, &out->result);
+    free(weights);
+    free(sums);
+    return made ? 0 : HS_ERR_NOMEM;
 }
 
 /** Moved history at cells: of the output pixel in which a cell's centre lies. */

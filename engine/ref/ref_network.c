@@ -86,14 +86,15 @@ int hs_ref_layer_run(const struct hs_layer *l, const struct hs_ref_plane *in,
     out->sum = hs_ref_plane_make(w, h, (int)l->outputs);
     out->result = hs_ref_plane_make(up ? 2 * w : w, up ? 2 * h : h, (int)l->outputs / (up ? 4 : 1));
     const bool made = (integers || weights) && out->sum.texels && out->result.texels;
+    int err = made ? 0 : HS_ERR_NOMEM;
     if (made && integers) {
-        hs_ref_integers_run(l, in, add, out);
+        err = hs_ref_integers_run(l, in, add, out);
     } else if (made) {
         convolve(l, weights, in, &out->sum);
         finish_layer(l, &out->sum, add, &out->result);
     }
     free(weights);
-    return made ? 0 : HS_ERR_NOMEM;
+    return err;
 }
 
 void hs_ref_layer_finish(struct hs_ref_layer *layer)
