@@ -48,14 +48,13 @@ struct hs_scenes_params {
 };
 
 /**
- * Builds the pipelines.
+ * Prepares a device for clips.
  *
  * Owns: the caller keeps instance and device and destroys them after hs_scenes_destroy().
  * Thread: the result may be shared by threads.
- * Cost: compiles two shaders; submits nothing.
+ * Cost: submits nothing.
  * Errors: HS_ERR_INVALID a required argument is missing; HS_ERR_UNSUPPORTED entry points or
- * storage images are too few; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST; HS_ERR_INTERNAL the driver refuses
- * a shader.
+ * storage images are too few; HS_ERR_NOMEM; HS_ERR_DEVICE_LOST.
  * Since: 1.
  */
 int hs_scenes_create(const struct hs_scenes_params *params, struct hs_scenes **scenes);
@@ -256,9 +255,10 @@ struct hs_clip_job {
  * afterwards the planes have been written by COMPUTE_SHADER with SHADER_STORAGE_WRITE and the
  * caller makes that visible. The queue must support compute.
  * Thread: one at a time for a clip.
- * Cost: CPU time for the scene's pose; allocates nothing, submits nothing.
- * Errors: HS_ERR_INVALID no planes, or more jobs than frames_in_flight (nothing is recorded);
- * HS_ERR_DEVICE_LOST.
+ * Cost: CPU time for the scene's pose; allocates nothing, submits nothing. The first frame, and the
+ * first reference, of a mode on a device compile its shader, which can take seconds.
+ * Errors: HS_ERR_INVALID no planes, or more jobs than frames_in_flight; HS_ERR_NOMEM and
+ * HS_ERR_INTERNAL the driver refuses a shader; HS_ERR_DEVICE_LOST. Nothing is recorded then.
  * Since: 1.
  */
 int hs_clip_record(struct hs_clip *clip, const struct hs_clip_job *jobs, uint32_t job_count,

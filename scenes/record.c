@@ -93,8 +93,9 @@ static uint32_t slot_base(const struct hs_clip *c, uint32_t slot)
     return c->fixed_units + slot * c->slot.units;
 }
 
-static void dispatch(const struct hs_clip *c, VkCommandBuffer cmd, const struct hs_clip_job *job,
-                     uint32_t slot, bool reference, uint32_t planes, uint32_t pass)
+static void dispatch(const struct hs_clip *c, VkCommandBuffer cmd, VkPipeline pipeline,
+                     const struct hs_clip_job *job, uint32_t slot, bool reference, uint32_t planes,
+                     uint32_t pass)
 {
     const struct hs_scenes *s = c->scenes;
     const struct hs_clip_params *p = &c->params;
@@ -118,8 +119,7 @@ static void dispatch(const struct hs_clip *c, VkCommandBuffer cmd, const struct 
         .hit_limit = p->hit_limit,
         .filter_kind = (uint32_t)p->filter,
     };
-    s->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
-                       s->pipelines[2 * (uint32_t)p->mode + reference]);
+    s->CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     s->CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, s->pipeline_layout, 0, 1,
                              &c->sets[2 * slot + reference], 0, NULL);
     s->CmdPushConstants(cmd, s->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push),
@@ -158,10 +158,21 @@ int hs_clip_record(struct hs_clip *clip, const struct hs_clip_job *jobs, uint32_
         return HS_ERR_INVALID;
     const uint32_t reference_bit = 1u << SCENE_PLANE_REFERENCE;
     VkImageView views[SCENE_PLANE_COUNT];
+    VkPipeline pipelines[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    uint32_t all = 0;
     for (uint32_t i = 0; i < job_count; i++) {
         list_views(&jobs[i].planes, views);
         if (!wanted_planes(views))
             return HS_ERR_INVALID;
+        all |= wanted_planes(views);
+    }
+    for (int reference = 0; reference < 2; reference++) {
+        int err = 0;
+        if (all & (reference ? reference_bit : ~reference_bit))
+            err =
+                scenes_pipeline(clip->scenes, clip->params.mode, reference, &pipelines[reference]);
+        if (err)
+            return err;
     }
     upload(clip, jobs, job_count, cmd);
     const uint32_t passes =
@@ -180,7 +191,7 @@ int hs_clip_record(struct hs_clip *clip, const struct hs_clip_job *jobs, uint32_
                     continue;
                 if (!pass)
                     write_set(clip, slot, reference, views, planes);
-                dispatch(clip, cmd, &jobs[i], slot, reference, planes, pass);
+                dispatch(clip, cmd, pipelines[reference], &jobs[i], slot, reference, planes, pass);
             }
         }
     }

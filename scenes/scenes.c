@@ -166,10 +166,23 @@ static VkResult create_pipeline(struct hs_scenes *s, const char *name, VkPipelin
     return result;
 }
 
-int hs_scenes_create(const struct hs_scenes_params *params, struct hs_scenes **scenes)
+int scenes_pipeline(struct hs_scenes *s, enum hs_scenes_mode mode, bool reference,
+                    VkPipeline *pipeline)
 {
     static const char *const names[PIPELINE_COUNT] = {"10_direct", "10_direct_reference", "20_path",
                                                       "20_path_reference"};
+    const uint32_t at = 2 * (uint32_t)mode + reference;
+    VkResult result = VK_SUCCESS;
+    pthread_mutex_lock(&s->lock);
+    if (!s->pipelines[at])
+        result = create_pipeline(s, names[at], &s->pipelines[at]);
+    *pipeline = s->pipelines[at];
+    pthread_mutex_unlock(&s->lock);
+    return result ? scenes_error(s, result, "creating the pipeline") : 0;
+}
+
+int hs_scenes_create(const struct hs_scenes_params *params, struct hs_scenes **scenes)
+{
     if (!params || !scenes || !params->get_instance_proc_addr || !params->instance ||
         !params->physical_device || !params->device)
         return HS_ERR_INVALID;
@@ -186,11 +199,10 @@ int hs_scenes_create(const struct hs_scenes_params *params, struct hs_scenes **s
         free(s);
         return err;
     }
-    VkResult result = create_layouts(s);
-    for (int i = 0; !result && i < PIPELINE_COUNT; i++)
-        result = create_pipeline(s, names[i], &s->pipelines[i]);
+    pthread_mutex_init(&s->lock, NULL);
+    const VkResult result = create_layouts(s);
     if (result) {
-        err = scenes_error(s, result, "creating the pipelines");
+        err = scenes_error(s, result, "creating the layouts");
         hs_scenes_destroy(&s);
         return err;
     }
@@ -207,6 +219,7 @@ void hs_scenes_destroy(struct hs_scenes **scenes)
         s->DestroyPipeline(s->device, s->pipelines[i], NULL);
     s->DestroyPipelineLayout(s->device, s->pipeline_layout, NULL);
     s->DestroyDescriptorSetLayout(s->device, s->set_layout, NULL);
+    pthread_mutex_destroy(&s->lock);
     free(s);
     *scenes = NULL;
 }

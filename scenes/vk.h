@@ -3,6 +3,8 @@
 #ifndef HS_SCENES_VK_H
 #define HS_SCENES_VK_H
 
+#include <pthread.h>
+
 #include "hsscenes.h"
 #include "shaders/interface.h"
 
@@ -44,7 +46,8 @@ struct hs_scenes {
     VkPhysicalDeviceLimits limits;
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout pipeline_layout;
-    VkPipeline pipelines[PIPELINE_COUNT]; // mode * 2 + reference
+    pthread_mutex_t lock;                 // of what follows
+    VkPipeline pipelines[PIPELINE_COUNT]; // mode * 2 + reference; made when first wanted
 #define SCENES_DECLARE(name) PFN_vk##name name;
     SCENES_DEVICE_FUNCTIONS(SCENES_DECLARE)
 #undef SCENES_DECLARE
@@ -58,6 +61,9 @@ struct buffer {
 };
 
 int scenes_error(const struct hs_scenes *scenes, VkResult result, const char *what);
+/** Thread: safe. */
+int scenes_pipeline(struct hs_scenes *scenes, enum hs_scenes_mode mode, bool reference,
+                    VkPipeline *pipeline);
 int buffer_create(const struct hs_scenes *scenes, VkDeviceSize size, VkBufferUsageFlags usage,
                   bool host, struct buffer *out);
 void buffer_destroy(const struct hs_scenes *scenes, struct buffer *buffer);
