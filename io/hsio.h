@@ -114,6 +114,18 @@ int hsio_file_describe(const char *path, const struct hs_log *log, struct hsio_f
 /** Frees a description; NULL is fine. Since: 1. */
 void hsio_file_desc_free(struct hsio_file_desc **desc);
 
+/**
+ * Looks whether an EXR or PNG file is whole: an EXR has each chunk of the full-size level of its flat
+ * parts, a PNG its end.
+ *
+ * Thread: safe.
+ * Cost: reads headers, and the head of each chunk; decodes nothing.
+ * Errors: HS_ERR_FORMAT: it is cut short, or damaged where it was looked at; HS_ERR_IO;
+ * HS_ERR_UNSUPPORTED: another kind of file; HS_ERR_NOMEM.
+ * Since: 2.
+ */
+int hsio_file_check(const char *path, const struct hs_log *log);
+
 /* ----------------------------------------------------------------------------- sequence --- */
 
 /** What to do where a frame of the range has no file. */

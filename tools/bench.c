@@ -50,6 +50,11 @@ static const struct tool_option options[] = {
     {0},
 };
 
+static const struct tool_rule rules[] = {
+    {OPT_LDR, TOOL_EXCLUDES, OPT_EXPOSURE},
+    {0},
+};
+
 static int take(void *priv, int row, const char *value)
 {
     static const char *const paths[] = {"auto", "plain", "matrix", NULL};
@@ -216,6 +221,22 @@ static int report(struct bench *bench)
     return err;
 }
 
+/** What goes with a sequence, or without one only. */
+static int check(const struct bench *bench, const struct tool_usage *usage)
+{
+    const bool sequence = usage->argument_count;
+
+    if (sequence && tool_option_given(usage, OPT_RENDER_SIZE))
+        tool_error("--render-size is for the made pattern: a sequence has its own");
+    else if (!sequence && tool_option_given(usage, OPT_CONVENTION))
+        tool_error("--convention has no effect without a sequence");
+    else if (bench->csv && bench->json && !strcmp(bench->csv, "-") && !strcmp(bench->json, "-"))
+        tool_error("--csv - and --json -: stdout takes one of them");
+    else
+        return 0;
+    return HS_ERR_INVALID;
+}
+
 int tool_bench(int argc, char **argv)
 {
     struct bench bench = {
@@ -227,6 +248,7 @@ int tool_bench(int argc, char **argv)
                  "warm-up. Without a sequence the input is a made moving pattern. Nothing is read "
                  "back or written.",
         .options = options,
+        .rules = rules,
         .min_arguments = 0,
         .max_arguments = 1,
         .take = take,
@@ -234,6 +256,8 @@ int tool_bench(int argc, char **argv)
     };
     int err = tool_options_parse(&usage, argc, argv);
 
+    if (!err)
+        err = check(&bench, &usage);
     if (err)
         return err < 0 ? TOOL_EXIT_USAGE : TOOL_EXIT_DONE;
     bench.input = usage.argument_count ? usage.arguments[0] : NULL;

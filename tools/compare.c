@@ -40,6 +40,14 @@ static const struct tool_option options[] = {
     {0},
 };
 
+static const struct tool_rule rules[] = {
+    {OPT_SHEET_FRAME, TOOL_NEEDS, OPT_SHEET},
+    {OPT_CROP, TOOL_NEEDS, OPT_SHEET},
+    {OPT_ZOOM, TOOL_NEEDS, OPT_SHEET},
+    {OPT_CONVENTION, TOOL_NEEDS, OPT_MOTION},
+    {0},
+};
+
 static int take_crop(struct compare *cmp, const char *value)
 {
     struct tool_crop crop;
@@ -378,6 +386,7 @@ int tool_compare(int argc, char **argv)
                  "(x / (1 + x)) ^ (1 / 2.2), with --motion flicker and temporal PSNR, too. OUT and "
                  "REF are patterns such as out.####.exr, files or folders; frames pair by number.",
         .options = options,
+        .rules = rules,
         .min_arguments = 2,
         .max_arguments = TOOL_MAX_COLUMNS,
         .take = take,

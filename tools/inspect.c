@@ -32,6 +32,16 @@ static const struct tool_option options[] = {
     {0},
 };
 
+static const struct tool_rule rules[] = {
+    {OPT_PRESETS, TOOL_EXCLUDES, OPT_DEVICE},
+    {OPT_PRESETS, TOOL_EXCLUDES, OPT_CONVENTION},
+    {OPT_PRESETS, TOOL_EXCLUDES, OPT_SET},
+    {OPT_PRESETS, TOOL_EXCLUDES, OPT_LAYER},
+    {OPT_PRESETS, TOOL_EXCLUDES, OPT_FRAMES},
+    {OPT_PRESETS, TOOL_EXCLUDES, OPT_KEYS},
+    {0},
+};
+
 struct inspect {
     struct tool_convention convention;
     bool devices, frames, presets, keys;
@@ -281,6 +291,25 @@ static void print_presets(void)
         printf("%-14s %s\n", hsio_preset_name(i), hsio_preset_text(i));
 }
 
+/** What needs a sequence, or leaves one out. */
+static int check(const struct tool_usage *usage)
+{
+    static const int rows[] = {OPT_CONVENTION, OPT_SET, OPT_LAYER, OPT_FRAMES, OPT_KEYS};
+    const bool model = usage->argument_count && hsmodel_is_file(usage->arguments[0]);
+
+    if (usage->argument_count && tool_option_given(usage, OPT_PRESETS)) {
+        tool_error("--presets and %s: one of them only", usage->arguments[0]);
+        return HS_ERR_INVALID;
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (!tool_option_given(usage, rows[i]) || (usage->argument_count && !model))
+            continue;
+        tool_error("--%s has no effect without a sequence", options[rows[i]].name);
+        return HS_ERR_INVALID;
+    }
+    return 0;
+}
+
 int tool_inspect(int argc, char **argv)
 {
     struct inspect ins = {0};
@@ -290,6 +319,7 @@ int tool_inspect(int argc, char **argv)
         .about = "Tells what a file, a sequence or a model file (.safetensors) holds and how it "
                  "would be understood. Without an argument it lists the Vulkan devices.",
         .options = options,
+        .rules = rules,
         .min_arguments = 0,
         .max_arguments = 1,
         .take = take,
@@ -297,6 +327,8 @@ int tool_inspect(int argc, char **argv)
     };
     int err = tool_options_parse(&usage, argc, argv);
 
+    if (!err)
+        err = check(&usage);
     if (err)
         return err < 0 ? TOOL_EXIT_USAGE : TOOL_EXIT_DONE;
     if (ins.presets) {

@@ -13,7 +13,7 @@
 #include "hsio.h"
 #include "report.h"
 
-#define MAX_OPTIONS 48
+#define MAX_OPTIONS 48 // Less than the bits of tool_usage.given.
 #define OPTION_BASE 1000
 #define OPTION_HELP 900
 #define OPTION_VERSION 901
@@ -116,6 +116,30 @@ static int row_of(const struct tool_usage *usage, int found)
     return -1;
 }
 
+bool tool_option_given(const struct tool_usage *usage, int row)
+{
+    return usage->given >> row & 1;
+}
+
+/** Options that contradict each other, or that would have no effect, are mistakes. */
+static int check_rules(const struct tool_usage *usage)
+{
+    for (const struct tool_rule *rule = usage->rules; rule && rule->kind; rule++) {
+        const char *name = usage->options[rule->row].name;
+        const char *other = usage->options[rule->other].name;
+        const bool there = tool_option_given(usage, rule->other);
+
+        if (!tool_option_given(usage, rule->row) || there != (rule->kind == TOOL_EXCLUDES))
+            continue;
+        if (there)
+            tool_error("--%s and --%s: one of them only", name, other);
+        else
+            tool_error("--%s has no effect without --%s", name, other);
+        return usage_error(usage);
+    }
+    return 0;
+}
+
 int tool_options_parse(struct tool_usage *usage, int argc, char **argv)
 {
     struct option longs[MAX_OPTIONS + 3];
@@ -125,6 +149,7 @@ int tool_options_parse(struct tool_usage *usage, int argc, char **argv)
     make_tables(usage, longs, shorts);
     opterr = 0;
     optind = 1;
+    usage->given = 0;
     while ((found = getopt_long(argc, argv, shorts, longs, NULL)) >= 0) {
         int err, row;
 
@@ -142,6 +167,7 @@ int tool_options_parse(struct tool_usage *usage, int argc, char **argv)
             return usage_error(usage);
         }
         row = row_of(usage, found);
+        usage->given |= UINT64_C(1) << row;
         err = usage->take(usage->priv, row, optarg);
         if (err < 0)
             return err;
@@ -154,7 +180,7 @@ int tool_options_parse(struct tool_usage *usage, int argc, char **argv)
                                                                       : "too many arguments");
         return usage_error(usage);
     }
-    return 0;
+    return check_rules(usage);
 }
 
 int tool_parse_int(const char *option, const char *text, int64_t low, int64_t high, int64_t *out)
@@ -270,6 +296,10 @@ int tool_parse_plane(const char *text, struct hsio_options *sequence)
     }
     if (plane < 0) {
         tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", text);
+        return HS_ERR_INVALID;
+    }
+    if (sequence->planes[plane]) {
+        tool_error("--plane %s is given twice: %s, %s", name, sequence->planes[plane], equal + 1);
         return HS_ERR_INVALID;
     }
     sequence->planes[plane] = equal + 1;

@@ -14,18 +14,32 @@ struct tool_option {
     const char *help;  ///< One sentence.
 };
 
+enum tool_rule_kind {
+    TOOL_EXCLUDES = 1, ///< Only one of the two.
+    TOOL_NEEDS,        ///< Without the other one it would have no effect.
+};
+
+/** What two options, rows of the table, mean to each other; a rule without a kind ends the list. */
+struct tool_rule {
+    int row;
+    enum tool_rule_kind kind;
+    int other;
+};
+
 /** What a sub-command's command line looks like. */
 struct tool_usage {
     const char *command; ///< Name of the sub-command.
     const char *form;    ///< Arguments, for example "IN -o OUT [options]".
     const char *about;   ///< A short paragraph.
     const struct tool_option *options;
+    const struct tool_rule *rules; ///< NULL: none.
     int min_arguments, max_arguments;
     /** Takes one option; `row` is the index in `options`. Returns 0 or an HS_ERR_* code. */
     int (*take)(void *priv, int row, const char *value);
     void *priv;
     char **arguments; ///< Out: what is left.
     int argument_count;
+    uint64_t given; ///< Out: rows of the options that were there, one bit each.
 };
 
 #define TOOL_OPTIONS_HELP 1
@@ -33,10 +47,12 @@ struct tool_usage {
 /**
  * Reads a command line; argv[0] is the sub-command.
  *
- * --help and --version print and give TOOL_OPTIONS_HELP.
+ * --help and --version print and give TOOL_OPTIONS_HELP. Of an option that is given twice the last
+ * one counts, unless `take` says otherwise.
  * Errors: HS_ERR_INVALID, after a message.
  */
 int tool_options_parse(struct tool_usage *usage, int argc, char **argv);
+bool tool_option_given(const struct tool_usage *usage, int row);
 
 /** "1920x1080". Errors: HS_ERR_INVALID, after a message that names `option`. */
 int tool_parse_size(const char *option, const char *text, int size[2]);

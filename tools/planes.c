@@ -27,6 +27,7 @@ enum {
     OPT_LAYER,
     OPT_PLANE,
     OPT_FRAMES_JSON,
+    OPT_NO_FRAMES_JSON,
     OPT_QUIET,
 };
 
@@ -49,7 +50,13 @@ static const struct tool_option options[] = {
     {"layer", 'l', "NAME", "Layer, view or part of the files to use."},
     {"plane", 0, "NAME=PATTERN", "Takes a plane from files of its own."},
     {"frames-json", 0, "FILE", "Takes jitter and cameras from this file."},
+    {"no-frames-json", 0, NULL, "Leaves a frames.json beside the frames alone."},
     {"quiet", 'q', NULL, "Prints warnings and errors only."},
+    {0},
+};
+
+static const struct tool_rule rules[] = {
+    {OPT_FRAMES_JSON, TOOL_EXCLUDES, OPT_NO_FRAMES_JSON},
     {0},
 };
 
@@ -89,6 +96,9 @@ static int take(void *priv, int row, const char *value)
         return tool_parse_plane(value, &p->sequence);
     case OPT_FRAMES_JSON:
         p->sequence.sidecar = value;
+        return 0;
+    case OPT_NO_FRAMES_JSON:
+        p->sequence.no_sidecar = true;
         return 0;
     case OPT_QUIET:
         p->quiet = true;
@@ -409,6 +419,7 @@ int tool_planes(int argc, char **argv)
                  "FFmpeg and others. Numbers are as stored: colour as half floats where the files "
                  "have such, everything else as planes of 32-bit floats.",
         .options = options,
+        .rules = rules,
         .min_arguments = 1,
         .max_arguments = 1,
         .take = take,

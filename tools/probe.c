@@ -36,6 +36,11 @@ static const struct tool_option options[] = {
     {0},
 };
 
+static const struct tool_rule rules[] = {
+    {OPT_FRAMES_JSON, TOOL_EXCLUDES, OPT_NO_FRAMES_JSON},
+    {0},
+};
+
 struct probe {
     const char *json;
     struct tool_convention convention;
@@ -147,6 +152,7 @@ int tool_probe(int argc, char **argv)
                  "guides mean, and whether the convention fits. Exit code 0: it fits; 3: it does "
                  "not; 4: the frames do not tell. docs/probe.md tells more.",
         .options = options,
+        .rules = rules,
         .min_arguments = 1,
         .max_arguments = 1,
         .take = take,
@@ -155,6 +161,10 @@ int tool_probe(int argc, char **argv)
     struct hsio_convention conv;
     int err = tool_options_parse(&usage, argc, argv);
 
+    if (!err && p.options_only && p.json && !strcmp(p.json, "-")) {
+        tool_error("--options and --json -: stdout takes one of them");
+        err = HS_ERR_INVALID;
+    }
     if (!err)
         err = tool_convention_make(&p.convention, &conv);
     if (err)

@@ -90,6 +90,12 @@ static const struct tool_option options[] = {
     {0},
 };
 
+static const struct tool_rule rules[] = {
+    {OPT_STILL, TOOL_EXCLUDES, OPT_SPEED},
+    {OPT_NO_REFERENCE, TOOL_EXCLUDES, OPT_REFERENCE_SPP},
+    {0},
+};
+
 struct command {
     struct render_request request;
     const char *mesh, *environment;
@@ -390,6 +396,9 @@ static int check(const struct command *command, const char *pattern)
         any = any || r->mask[i];
     if (!r->output && r->format != RENDER_NOTHING)
         tool_error("--output is missing");
+    else if (r->format == RENDER_NOTHING && (r->output || r->overwrite))
+        tool_error("--format none writes nothing: --%s has no effect",
+                   r->output ? "output" : "overwrite");
     else if (!any)
         tool_error("--planes and --no-reference leave nothing to render");
     else if (command->mesh && strcmp(pattern, "mesh") != 0)
@@ -444,6 +453,7 @@ int tool_render(int argc, char **argv)
         .about = "Renders procedural clips with their motion, depth, guides and references: a "
                  "named pattern, or random scenes by seed. docs/scenes.md describes the files.",
         .options = options,
+        .rules = rules,
         .max_arguments = 1,
         .take = take,
         .priv = &command,

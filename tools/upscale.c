@@ -120,6 +120,17 @@ static const struct tool_option options[] = {
     {0},
 };
 
+static const struct tool_rule rules[] = {
+    {OPT_SCALE, TOOL_EXCLUDES, OPT_SIZE},
+    {OPT_AUTO, TOOL_EXCLUDES, OPT_NO_CHECK},
+    {OPT_FRAMES_JSON, TOOL_EXCLUDES, OPT_NO_FRAMES_JSON},
+    {OPT_LDR, TOOL_EXCLUDES, OPT_EXPOSURE},
+    {OPT_OVERWRITE, TOOL_EXCLUDES, OPT_RESUME},
+    {OPT_OVERWRITE, TOOL_EXCLUDES, OPT_WARM_UP},
+    {OPT_QUIET, TOOL_EXCLUDES, OPT_VERBOSE},
+    {0},
+};
+
 static int take_aux(struct upscale_request *request, const char *value)
 {
     static const char *const filters[] = {"auto", "nearest", "linear", "cubic", NULL};
@@ -398,6 +409,7 @@ int tool_upscale(int argc, char **argv)
         .about = "Upscales a recorded sequence. IN is a pattern such as shot.####.exr or "
                  "shot.%04d.exr, a folder, a frames.json, or a JSON description of raw planes.",
         .options = options,
+        .rules = rules,
         .min_arguments = 1,
         .max_arguments = 1,
         .take = take,
@@ -410,16 +422,8 @@ int tool_upscale(int argc, char **argv)
         tool_error("-o OUT is missing");
         err = HS_ERR_INVALID;
     }
-    if (!err && request.look.curve != HS_LOOK_NONE &&
-        (request.ldr || tool_is_baseline(request.model))) {
-        tool_error("--look: %s", request.ldr ? "colour of --ldr has one already"
-                                             : "nearest and bicubic have none");
-        err = HS_ERR_INVALID;
-    }
-    if (!err && request.automatic && request.no_check) {
-        tool_error("--auto takes what --no-check does not look for; one of them only");
-        err = HS_ERR_INVALID;
-    }
+    if (!err)
+        err = upscale_rules_check(&request);
     // A wrong name or key is wrong usage, whatever the input is.
     if (!err)
         err = upscale_convention_make(&request, &conv);

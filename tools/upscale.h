@@ -109,6 +109,8 @@ int upscale_output_prepare(const struct upscale_request *request,
 int upscale_output_name(const struct upscale_request *request,
                         const struct hsio_sequence_info *info, int64_t number,
                         const struct hsio_frame_info *frame, char **path);
+/** OUT names files, not a folder. */
+bool upscale_output_names_files(const char *output);
 /** 1: there and of that size; 0: not there or damaged; negative: of another size. */
 int upscale_output_finished(const char *path, int width, int height);
 /** Removes what a killed run left of the frames that are to be written. */
@@ -122,6 +124,11 @@ struct upscale_input {
     float exposure;      ///< From an exposure plane; 0 without one.
     float grid[16 * 16]; ///< Mean luma of blocks, to see whether pictures differ.
 };
+
+/** Options that contradict each other by their values. Errors: HS_ERR_INVALID, after a message. */
+int upscale_rules_check(const struct upscale_request *request);
+/** Options that an output of this name has no use for. Errors: as above. */
+int upscale_rules_check_output(const struct upscale_request *request, const char *path);
 
 /** Opens and reads one frame into a slot. Errors: those of hsio, after a message. */
 int upscale_read(const struct upscale_plan *plan, const struct upscale_item *item,

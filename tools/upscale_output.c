@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 }
 
 /** OUT names files, not a folder, when it ends like a kind of file that can be written. */
-static bool names_files(const char *output)
+bool upscale_output_names_files(const char *output)
 {
     const char *base = base_name(output), *dot = strrchr(base, '.');
     struct stat status;
@@ -40,7 +40,8 @@ static int check_kind(const char *output)
     struct hsio_pattern pattern;
     struct stat status;
 
-    if (names_files(output) || (stat(output, &status) == 0 && S_ISDIR(status.st_mode)) ||
+    if (upscale_output_names_files(output) ||
+        (stat(output, &status) == 0 && S_ISDIR(status.st_mode)) ||
         hsio_pattern_parse(&pattern, base_name(output), NULL) < 0 || !pattern.numbered)
         return 0;
     tool_error("%s: unknown kind of file; .exr, .png or a raw format: .rgba16f, .rgba32f", output);
@@ -77,7 +78,7 @@ static int output_folder(const char *output, char *folder, size_t size)
 {
     size_t length = strlen(output);
 
-    if (names_files(output)) {
+    if (upscale_output_names_files(output)) {
         length = (size_t)(base_name(output) - output);
         if (!length)
             return snprintf(folder, size, ".") > 0 ? 0 : HS_ERR_INVALID;
@@ -96,7 +97,7 @@ int upscale_output_prepare(const struct upscale_request *request,
 
     if (!err)
         err = check_kind(request->output);
-    if (!err && names_files(request->output)) {
+    if (!err && upscale_output_names_files(request->output)) {
         err = hsio_pattern_parse(&pattern, request->output, tool_log());
         if (!err && !pattern.numbered && info->frame_count > 1) {
             tool_error("%s has no place for a frame number, such as ####, but there are %d frames",
@@ -168,7 +169,7 @@ int upscale_output_name(const struct upscale_request *request,
     struct hsio_pattern pattern;
     int err;
 
-    if (names_files(request->output)) {
+    if (upscale_output_names_files(request->output)) {
         err = hsio_pattern_parse(&pattern, request->output, tool_log());
         if (!err)
             err = hsio_pattern_format(&pattern, number, whole, sizeof(whole));
@@ -210,10 +211,17 @@ int upscale_output_finished(const char *path, int width, int height)
                    path, (unsigned long long)status.st_size, (unsigned long long)expected);
         return HS_ERR_INVALID;
     }
-    if (hsio_file_describe(path, NULL, &desc) < 0) {
-        tool_warn("%s is damaged and will be made again", path);
+    tool_capture_begin();
+    if (hsio_file_check(path, tool_log()) < 0 || hsio_file_describe(path, tool_log(), &desc) < 0) {
+        const char *why = tool_capture_end();
+        const size_t length = strlen(path);
+
+        // What went wrong mostly names the file already.
+        why += !strncmp(why, path, length) && !strncmp(why + length, ": ", 2) ? length + 2 : 0;
+        tool_warn("%s is damaged and will be made again: %s", path, why);
         return 0;
     }
+    tool_capture_end();
     if (desc->part_count > 0) {
         const struct hsio_box *box = &desc->parts[0].display;
 

@@ -253,6 +253,8 @@ static int scan_all(const struct upscale_request *request, struct upscale_plan *
     for (int i = 0; !err && i < count && !tool_interrupted(); i++)
         err = scan_frame(request, plan, i, &scans[i], &warned);
     for (int i = 1; !err && i < count && scans[i].path && scans[i - 1].path; i++) {
+    if (!err && scans[0].path)
+        err = upscale_rules_check_output(request, scans[0].path);
         if (!strcmp(scans[i].path, scans[i - 1].path)) {
             tool_error("two frames would be written to %s", scans[i].path);
             err = HS_ERR_INVALID;

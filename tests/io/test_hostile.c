@@ -180,8 +180,50 @@ static void claims(struct test_rng *rng)
     free(data);
 }
 
+/* However much is missing at the end, or was never written: it is seen without decoding. */
+static void cut_is_seen(const char *kind, bool several)
+{
+    const char *whole = io_path("whole.%s", kind), *cut = io_path("cut.%s", kind);
+    size_t bytes;
+    uint8_t *data = io_load(whole, &bytes);
+
+    REQUIRE_EQ(hsio_file_check(whole, &io_log), 0);
+    for (size_t n = 0; n < bytes; n++) {
+        io_store(cut, data, n);
+        REQUIRE_MSG(hsio_file_check(cut, &io_log) == HS_ERR_FORMAT, "%zu of %zu bytes", n, bytes);
+        REQUIRE(io_last[HS_LOG_ERROR][0]);
+    }
+    // Zeros in place of pixels: by the heads of chunks, where there are several.
+    memset(data + bytes / 2, 0, bytes - bytes / 2);
+    io_store(cut, data, bytes);
+    REQUIRE_EQ(hsio_file_check(cut, &io_log), several ? HS_ERR_FORMAT : 0);
+    free(data);
+}
+
+static void cut_files(struct test_rng *rng)
+{
+    static const uint16_t pixels[40 * 40 * 4] = {0x3c00};
+    const struct hsio_write_plane plane = {.format = HSIO_FORMAT_RGBA16F, .data = pixels};
+
+    (void)rng;
+    for (int kind = 0; kind < 4; kind++) {
+        make(io_path("whole.exr"), kind & 1 ? EXR_COMPRESSION_ZIP : EXR_COMPRESSION_NONE,
+             kind == 2 ? 4 : 0, kind == 3, false);
+        cut_is_seen("exr", kind != 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        const char *path = io_path("whole.%s", i ? "png" : "exr");
+
+        REQUIRE_EQ(hsio_write(path, 40, 40, &plane, 1, NULL, &io_log), 0);
+        cut_is_seen(i ? "png" : "exr", true);
+    }
+    REQUIRE_EQ(hsio_file_check(io_path("none.exr"), &io_log), HS_ERR_IO);
+    REQUIRE_EQ(hsio_file_check(io_path("none.png"), &io_log), HS_ERR_IO);
+    REQUIRE_EQ(hsio_file_check(io_path("raw.rgba16f"), &io_log), HS_ERR_UNSUPPORTED);
+}
+
 static const struct test_case cases[] = {
     {"truncated_exr", truncated_exr}, {"flipped_exr", flipped_exr}, {"damaged_png", damaged_png},
-    {"damaged_json", damaged_json},   {"claims", claims},
+    {"damaged_json", damaged_json},   {"claims", claims},           {"cut_files", cut_files},
 };
 TEST_MAIN(cases)

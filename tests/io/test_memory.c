@@ -67,6 +67,11 @@ static int describe_file(void)
     return result;
 }
 
+static int check_file(void)
+{
+    return hsio_file_check(location, &io_log);
+}
+
 static struct hsio_sequence *open_now;
 
 static int describe_frame(void)
@@ -169,6 +174,7 @@ static void exr(struct test_rng *rng)
     location = io_path("m_1.exr");
     io_make_exr(location, &p, 1, NULL);
     exhaust("describe", describe_file);
+    exhaust("check", check_file);
     exhaust("open", open_sequence);
     open_now = io_open(location, "raw", NULL);
     exhaust("describe frame", describe_frame);

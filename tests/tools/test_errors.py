@@ -228,6 +228,74 @@ class Errors(common.Case):
             self.assertIn("exit codes:", self.succeed(command, "--help").stdout)
             self.assertIn(command, self.succeed("--help").stdout)
 
+    def test_contradictions(self):
+        """Of two options that exclude each other none is dropped in silence."""
+        up, shot = self.command(), self.path("in")
+        exr, png = self.path("o.#.exr"), self.path("o.#.png")
+        raw = self.path("o.#.rgba16f")
+        for first, second, args in (
+                ("--scale", "--size", [*up, "--scale", 2, "--size", "128x80"]),
+                ("--auto", "--no-check", [*up, "--auto", "--no-check"]),
+                ("--frames-json", "--no-frames-json",
+                 [*up, "--no-frames-json", "--frames-json", "x.json"]),
+                ("--ldr", "--exposure", [*up, "--exposure", "auto", "--ldr"]),
+                ("--overwrite", "--resume", [*up, "--resume", "--overwrite"]),
+                ("--overwrite", "--warm-up", [*up, "--overwrite", "--warm-up", 2]),
+                ("--quiet", "--verbose", [*up, "-q", "-v"]),
+                ("--tone", "--look", [*up, "--tone", "srgb", "--look", "aces"]),
+                ("--tone", "--ldr", [*up, "--tone", "metric", "--ldr"]),
+                ("--look", "--ldr", [*up, "--look", "aces", "--ldr"]),
+                ("--auto", "nearest", [*up, "--auto", "--model", "nearest"]),
+                ("--exposure", "nearest", [*up, "--exposure", 2, "--model", "nearest"]),
+                ("--firefly-clamp", "bicubic",
+                 [*up, "--firefly-clamp", 2, "--model", "bicubic"]),
+                ("--sharpness", "bicubic", [*up, "--sharpness", 0.5, "--model", "bicubic"]),
+                ("--plane depth is given twice", "b.#.exr",
+                 [*up, "--plane", "depth=a.#.exr", "--plane", "depth=b.#.exr"]),
+                ("--tone", "PNG", ["upscale", shot, "-o", exr, "--tone", "srgb"]),
+                ("--png-bits", "PNG", ["upscale", shot, "-o", raw, "--png-bits", 16]),
+                ("--depth", "EXR", ["upscale", shot, "-o", png, "--depth", "float"]),
+                ("--aux", "EXR", ["upscale", shot, "-o", png, "--aux", "all"]),
+                ("--aov", "EXR", ["upscale", shot, "-o", raw, "--aov", "DiffDir"]),
+                ("--frames-json", "--no-frames-json",
+                 ["planes", shot, "-o", "x", "--frames-json", "x.json", "--no-frames-json"]),
+                ("--frames-json", "--no-frames-json",
+                 ["probe", shot, "--frames-json", "x.json", "--no-frames-json"]),
+                ("--options", "--json -", ["probe", shot, "--options", "--json", "-"]),
+                ("--presets", shot, ["inspect", shot, "--presets"]),
+                ("--presets", "--device", ["inspect", "--device", "--presets"]),
+                ("--keys", "without a sequence", ["inspect", "--keys"]),
+                ("--layer", "without a sequence", ["inspect", "--device", "--layer", "x"]),
+                ("--crop", "without --sheet", ["compare", "a", "b", "--crop", "1,2,3,4"]),
+                ("--zoom", "without --sheet", ["compare", "a", "b", "--zoom", 2]),
+                ("--sheet-frame", "without --sheet", ["compare", "a", "b", "--sheet-frame", 2]),
+                ("--convention", "without --motion", ["compare", "a", "b", "-c", "raw"]),
+                ("--still", "--speed", ["render", "still", "-o", "x", "--still", "--speed", 2]),
+                ("--no-reference", "--reference-spp",
+                 ["render", "still", "-o", "x", "--no-reference", "--reference-spp", 4]),
+                ("--format none", "--output", ["render", "still", "-o", "x", "--format", "none"]),
+                ("--format none", "--overwrite",
+                 ["render", "still", "--overwrite", "--format", "none"]),
+                ("--ldr", "--exposure", ["bench", "--ldr", "--exposure", 2]),
+                ("--render-size", "a sequence has its own",
+                 ["bench", shot, "--render-size", "64x48"]),
+                ("--convention", "without a sequence", ["bench", "--convention", "raw"]),
+                ("--csv -", "--json -", ["bench", "--csv", "-", "--json", "-"])):
+            with self.subTest(args=args):
+                result = self.fail_with(2, [first, second], *args)
+                self.assertEqual(result.stdout, "")
+        self.assertEqual(self.names(), ["in"])
+
+    def test_kinds_of_output_by_folder(self):
+        """In a folder the kind of output is the input's."""
+        self.fail_with(1, ["--tone", "PNG"], *self.command("--tone", "srgb"))
+        os.mkdir(self.path("png"))
+        for number in (1, 2):
+            common.write_exr(self.path("png", "c.%d.png" % number),
+                             common.moving_frame(number, 64, 40)[..., :3])
+        self.fail_with(1, ["--depth", "EXR"], "upscale", self.path("png"), "-o", self.path("out"),
+                       "--depth", "float")
+
     def test_devices(self):
         result = self.fail_with(1, ["no Vulkan device matches nosuchgpu", "0: "],
                                 *self.command("--device", "nosuchgpu"))

@@ -130,8 +130,36 @@ class Resume(common.Case):
         stamp = os.stat(self.path("out", "f_0001.exr")).st_mtime_ns
         self.succeed(*self.command("--end", 3, "--overwrite"))
         self.assertNotEqual(os.stat(self.path("out", "f_0001.exr")).st_mtime_ns, stamp)
+        # Cut short by something else: each is made again, and told once.
+        whole = {}
+        for name in self.names("out"):
+            with open(self.path("out", name), "rb") as file:
+                whole[name] = file.read()
+        os.truncate(self.path("out", "f_0001.exr"), len(whole["f_0001.exr"]) - 1)
+        os.truncate(self.path("out", "f_0002.exr"), len(whole["f_0002.exr"]) // 2)
+        os.truncate(self.path("out", "f_0002.exr"), len(whole["f_0002.exr"]))
+        result = self.succeed(*self.command("--end", 3))
+        self.assertEqual(result.stderr.count("is damaged and will be made again"), 2)
+        for name in ("f_0001.exr", "f_0002.exr"):
+            self.assertRegex(result.stderr, name + " is damaged and will be made again: [a-z]")
+        self.assertIn("1 frames are there already", result.stderr)
+        for name, content in whole.items():
+            with open(self.path("out", name), "rb") as file:
+                self.assertEqual(file.read(), content, name)
         self.fail_with(1, ["f_0001.exr", "320x192", "240x144", "--overwrite"],
                        *self.command("--end", 3, "--scale", 1.5))
+
+    def test_png_cut_short(self):
+        args = ["upscale", self.source, "-o", self.path("out", "o.####.png"), "--end", 2]
+        self.succeed(*args)
+        path = self.path("out", "o.0002.png")
+        with open(path, "rb") as file:
+            whole = file.read()
+        os.truncate(path, len(whole) - 12)
+        result = self.succeed(*args)
+        self.assertIn("o.0002.png is damaged and will be made again", result.stderr)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), whole)
 
 
 if __name__ == "__main__":
