@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Options, sizes and formats, and a frame from its inputs to its output.
+// A filter from its options to the form of its output.
 #include "internal.h"
 
 #include <limits.h>
@@ -10,6 +10,8 @@
 #include <libavutil/mem.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
+
+#include "hslook.h"
 
 int hs_av_error(int err)
 {
@@ -75,8 +77,14 @@ void hs_avfilter_free(struct hs_avfilter **filter)
     av_freep(filter);
 }
 
+int hs_av_look_read(const struct hs_avfilter *f, struct hs_look *look)
+{
+    return hs_av_error(hslook_parse(f->look ? f->look : "none", &f->log, look));
+}
+
 int hs_avfilter_open(struct hs_avfilter *f, AVBufferRef *device)
 {
+    struct hs_look look;
     int err;
 
     if (f->device_ref) {
@@ -88,6 +96,8 @@ int hs_avfilter_open(struct hs_avfilter *f, AVBufferRef *device)
         err = hs_av_convention_make(f);
     if (!err)
         err = hs_av_values_load(f);
+    if (!err)
+        err = hs_av_look_read(f, &look);
     if (err < 0) {
         if (f->hw)
             hs_av_slots_free(f);
@@ -256,6 +266,8 @@ int hs_avfilter_configure(struct hs_avfilter *f, const struct hs_avfilter_format
     err = hs_av_format_check(f, HS_AVFILTER_COLOUR, colour->format, colour->hw_frames_ctx,
                              &in_format);
     if (!err)
+        err = hs_av_oidn_check(f, HS_AVFILTER_COLOUR, colour->format);
+    if (!err)
         err = check_size(f, colour, &result);
     if (!err)
         err = choose_format(f, request, in_format->pixels, &result, &out_format);
@@ -291,36 +303,7 @@ error:
     return err;
 }
 
-static int describe(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
-                    struct hsio_frame_info *info)
-{
-    static const enum hsio_plane planes[HS_AVFILTER_INPUTS] = {
-        HSIO_PLANE_COLOR,    HSIO_PLANE_DEPTH,          HSIO_PLANE_MOTION,
-        HSIO_PLANE_REACTIVE, HSIO_PLANE_DIFFUSE_ALBEDO, HSIO_PLANE_SPECULAR_ALBEDO,
-        HSIO_PLANE_NORMAL,   HSIO_PLANE_ROUGHNESS,      HSIO_PLANE_HIT_DISTANCE};
-    const AVFrame *colour = inputs[HS_AVFILTER_COLOUR];
-    int err = hs_av_values_get(f, colour, info);
-
-    info->path = "the stream";
-    info->width = colour->width;
-    info->height = colour->height;
-    info->convention = &f->conv;
-    for (int i = 0; !err && i < HS_AVFILTER_INPUTS; i++) {
-        if (!inputs[i])
-            continue;
-        err = hs_av_frame_check(f, i, inputs[i]);
-        info->planes[planes[i]] = (struct hsio_plane_info){
-            .present = true,
-            .width = inputs[i]->width,
-            .height = inputs[i]->height,
-            .path = "its stream",
-        };
-    }
-    return err;
-}
-
-/** Frames may say what the caller did not know when the formats were set; else that holds. */
-static int follow_transfer(struct hs_avfilter *f, const AVFrame *colour)
+int hs_av_transfer_follow(struct hs_avfilter *f, const AVFrame *colour)
 {
     struct hs_stream *stream = NULL;
     const struct hs_av_format *format;
@@ -340,137 +323,4 @@ static int follow_transfer(struct hs_avfilter *f, const AVFrame *colour)
     if (!err)
         replace_stream(f, stream, ldr);
     return err;
-}
-
-/** What to do about planes that were to come. Errors: EINVAL, after a message. */
-static int check_missing(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS])
-{
-    for (int i = 1; i < HS_AVFILTER_INPUTS; i++) {
-        const char *name = hs_avfilter_input_name((enum hs_avfilter_input)i);
-
-        if (!f->queues[i].on || inputs[i])
-            continue;
-        if (f->missing_planes) {
-            av_log(f, AV_LOG_ERROR,
-                   "the frame at %.6f s has no %s: the streams' timestamps must agree, or "
-                   "missing_planes be ignore\n",
-                   (double)inputs[HS_AVFILTER_COLOUR]->pts * av_q2d(f->in.time_base), name);
-            return AVERROR(EINVAL);
-        }
-        if (!(f->warned >> i & 1))
-            av_log(f, AV_LOG_WARNING,
-                   "a frame has no %s and is made without; further ones are not told\n", name);
-        f->warned |= 1u << i;
-    }
-    return 0;
-}
-
-/** Properties go from colour to the output: one that is an input would lose its own. */
-static int check_distinct(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
-                          const AVFrame *out)
-{
-    for (int i = 0; i < HS_AVFILTER_INPUTS; i++) {
-        if (inputs[i] == out) {
-            av_log(f, AV_LOG_ERROR, "output: the frame is that of %s, too\n",
-                   hs_avfilter_input_name((enum hs_avfilter_input)i));
-            return AVERROR(EINVAL);
-        }
-    }
-    return 0;
-}
-
-/** A buffer for the output, unless the caller has brought one. */
-static int make_output(struct hs_avfilter *f, AVFrame *out)
-{
-    if (out->buf[0])
-        return 0;
-    if (f->out.format == AV_PIX_FMT_VULKAN)
-        return av_hwframe_get_buffer(f->out_frames, out, 0);
-    out->format = f->out.format;
-    out->width = f->out.width;
-    out->height = f->out.height;
-    return av_frame_get_buffer(out, 0);
-}
-
-/** Everything about colour but what holds only at its size, and nothing of an earlier frame. */
-static int copy_properties(const struct hs_avfilter *f, const AVFrame *colour, AVFrame *out)
-{
-    static const enum AVFrameSideDataType by_size[] = {
-        AV_FRAME_DATA_PANSCAN,           AV_FRAME_DATA_MOTION_VECTORS,
-        AV_FRAME_DATA_SPHERICAL,         AV_FRAME_DATA_REGIONS_OF_INTEREST,
-        AV_FRAME_DATA_VIDEO_ENC_PARAMS,  AV_FRAME_DATA_DETECTION_BBOXES,
-        AV_FRAME_DATA_FILM_GRAIN_PARAMS, AV_FRAME_DATA_VIDEO_HINT,
-    };
-    int err;
-
-    av_dict_free(&out->metadata);
-    while (out->nb_side_data)
-        av_frame_remove_side_data(out, out->side_data[0]->type);
-    err = av_frame_copy_props(out, colour);
-    for (size_t i = 0; i < FF_ARRAY_ELEMS(by_size); i++)
-        av_frame_remove_side_data(out, by_size[i]);
-    out->crop_left = out->crop_right = out->crop_top = out->crop_bottom = 0;
-    out->sample_aspect_ratio = f->out.sample_aspect_ratio;
-    return err;
-}
-
-int hs_avfilter_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
-                    AVFrame *out)
-{
-    const AVFrame *colour = inputs[HS_AVFILTER_COLOUR];
-    const bool blank = !out->buf[0];
-    struct hsio_frame_info info;
-    struct hsframe_options frame_options;
-    struct hs_camera camera;
-    struct hs_frame frame;
-    int err;
-
-    if (!f->configured || !colour) {
-        av_log(f, AV_LOG_ERROR, "%s\n",
-               colour ? "a frame came before the formats were set" : "the frame has no colour");
-        return AVERROR(EINVAL);
-    }
-    err = check_distinct(f, inputs, out);
-    if (!err)
-        err = check_missing(f, inputs);
-    if (!err)
-        err = describe(f, inputs, &info);
-    if (!err)
-        err = hs_av_output_check(f, out);
-    if (err < 0)
-        return err;
-    frame_options = (struct hsframe_options){
-        .auto_exposure = f->auto_exposure,
-        .exposure = f->exposure,
-        .sharpness = f->sharpness,
-        .firefly_clamp = f->firefly_clamp,
-        // Time that runs backwards is a seek.
-        .reset = f->reset || f->broken || f->skipped ||
-                 (colour->pts != AV_NOPTS_VALUE && f->last_pts != AV_NOPTS_VALUE &&
-                  colour->pts < f->last_pts),
-    };
-    err = hs_av_error(hsframe_setup(&info, &frame_options, f->out.width, f->out.height, &f->log,
-                                    &camera, &frame));
-    if (!err && f->info.guides)
-        err = hs_av_error(hsframe_check_guides(&info, &f->log));
-    // A refused frame leaves history as it is.
-    if (!err)
-        err = follow_transfer(f, colour);
-    if (err < 0)
-        return err;
-    err = make_output(f, out);
-    if (!err)
-        err = hs_av_submit(f, inputs, out, &frame);
-    if (!err)
-        err = copy_properties(f, colour, out);
-    if (err < 0) {
-        if (blank)
-            av_frame_unref(out);
-        return err;
-    }
-    f->reset = 0;
-    f->skipped = false;
-    f->frame_count++;
-    f->last_pts = colour->pts;
-    return 0;
 }

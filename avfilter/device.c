@@ -77,7 +77,8 @@ static int load_model(struct hs_avfilter *f)
         f->hw->device_features.sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
             ? &f->hw->device_features
             : NULL;
-    struct hs_model_params params = hsmodel_params(f->model);
+    const bool oidn = hsoidn_is(f->model);
+    struct hs_model_params params = hsmodel_params(oidn ? HSOIDN_BEHIND : f->model);
     int err = hs_device_import(
         &(struct hs_device_params){
             .get_instance_proc_addr = f->hw->get_proc_addr,
@@ -95,6 +96,8 @@ static int load_model(struct hs_avfilter *f)
     params.path = (enum hs_path)f->path;
     if (!err)
         err = hs_model_load(f->device, &params, &f->engine);
+    if (!err && oidn)
+        err = hsoidn_open(&f->log, &f->denoiser);
     if (err < 0)
         return hs_av_error(err);
     hs_model_describe(f->engine, &f->info);
@@ -120,8 +123,9 @@ static void tell(struct hs_avfilter *f)
 
     if (get)
         get(f->hw->phys_dev, &properties);
-    av_log(f, AV_LOG_INFO, "model %s, %s path, on %s (device made %s cooperative matrices)\n",
-           f->info.preset, f->matrix ? "matrix" : "plain", properties.deviceName,
+    av_log(f, AV_LOG_INFO, "model %s%s, %s path, on %s (device made %s cooperative matrices)\n",
+           f->denoiser ? HSOIDN_NAME " on the CPU, then " : "", f->info.preset,
+           f->matrix ? "matrix" : "plain", properties.deviceName,
            has_matrices(f) ? "with" : "without");
 }
 
@@ -173,6 +177,7 @@ void hs_av_device_close(struct hs_avfilter *f)
     if (f->pool)
         f->vk.DestroyCommandPool(f->hw->act_dev, f->pool, f->hw->alloc);
     f->pool = VK_NULL_HANDLE;
+    hsoidn_close(&f->denoiser);
     hs_model_destroy(&f->engine);
     hs_device_destroy(&f->device);
     f->hw = NULL;

@@ -51,8 +51,19 @@ static const struct hs_av_format reactive_formats[] = {
     {.pixels = AV_PIX_FMT_NONE},
 };
 
+// As colour in floats; the engine uses them as they are.
+static const struct hs_av_format aov_formats[] = {
+    {AV_PIX_FMT_RGBAF16, VK_FORMAT_R16G16B16A16_SFLOAT, HS_AV_COPY, 8, 4, true, true},
+    {AV_PIX_FMT_RGBAF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_COPY, 16, 4, true, true},
+    {AV_PIX_FMT_GBRAPF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_PLANAR, 16, 4, false, true},
+    {AV_PIX_FMT_GBRPF32, VK_FORMAT_R32G32B32A32_SFLOAT, HS_AV_PLANAR, 16, 3, false, true},
+    {.pixels = AV_PIX_FMT_NONE},
+};
+
 static const struct hs_av_format *table(int plane)
 {
+    if (plane >= HS_AVFILTER_AOV)
+        return aov_formats;
     switch (plane) {
     case HS_AVFILTER_COLOUR:
     case HS_AV_OUTPUT:
@@ -91,12 +102,14 @@ const struct hs_av_format *hs_av_format_find(int plane, enum AVPixelFormat pixel
     return NULL;
 }
 
-static enum AVPixelFormat lists[HS_AV_PLANES][2][MAX_FORMATS];
+/** Of AOVs there is one. */
+#define LISTS (HS_AVFILTER_AOV + 1)
+static enum AVPixelFormat lists[LISTS][2][MAX_FORMATS];
 static pthread_once_t lists_once = PTHREAD_ONCE_INIT;
 
 static void make_lists(void)
 {
-    for (int plane = 0; plane < HS_AV_PLANES; plane++) {
+    for (int plane = 0; plane < LISTS; plane++) {
         for (int vulkan = 0; vulkan < 2; vulkan++) {
             enum AVPixelFormat *list = lists[plane][vulkan];
 
@@ -113,14 +126,25 @@ static void make_lists(void)
 const enum AVPixelFormat *hs_avfilter_formats(enum hs_avfilter_input input, bool vulkan)
 {
     pthread_once(&lists_once, make_lists);
-    return (unsigned)input < HS_AV_PLANES ? lists[input][vulkan] : NULL;
+    if ((unsigned)input >= HS_AV_PLANES)
+        return NULL;
+    return lists[(int)input < LISTS ? (int)input : HS_AVFILTER_AOV][vulkan];
 }
+
+#define NAMES_4(before, tens, a, b, c, d) \
+    before tens #a, before tens #b, before tens #c, before tens #d
+#define NAMES_32(before)                                                                      \
+    NAMES_4(before, "", 0, 1, 2, 3), NAMES_4(before, "", 4, 5, 6, 7), before "8", before "9", \
+        NAMES_4(before, "1", 0, 1, 2, 3), NAMES_4(before, "1", 4, 5, 6, 7), before "18",      \
+        before "19", NAMES_4(before, "2", 0, 1, 2, 3), NAMES_4(before, "2", 4, 5, 6, 7),      \
+        before "28", before "29", before "30", before "31"
 
 const char *hs_avfilter_input_name(enum hs_avfilter_input input)
 {
     static const char *const names[HS_AV_PLANES] = {
-        "colour",          "depth",  "motion",    "reactive",     "diffuse_albedo",
-        "specular_albedo", "normal", "roughness", "hit_distance", "output"};
+        "colour",         "depth",           "motion",        "reactive",
+        "diffuse_albedo", "specular_albedo", "normal",        "roughness",
+        "hit_distance",   "output",          NAMES_32("aov"), NAMES_32("output of aov")};
 
     return (unsigned)input < HS_AV_PLANES ? names[input] : "unknown";
 }

@@ -14,12 +14,15 @@
 
 #include "hsframe.h"
 #include "hsio.h"
+#include "hsoidn.h"
 
 /** Frames that may be on the device at once. */
 #define HS_AV_SLOTS 3
-/** Inputs and the output. */
-#define HS_AV_PLANES (HS_AVFILTER_INPUTS + 1)
+/** Planes: inputs as in the enum, the output, AOVs as they come, AOVs as they go. */
 #define HS_AV_OUTPUT HS_AVFILTER_INPUTS
+#define HS_AV_AOV_IN HS_AVFILTER_AOV
+#define HS_AV_AOV_OUT (HS_AVFILTER_AOV + HS_AVFILTER_AOV_MAX)
+#define HS_AV_PLANES (HS_AVFILTER_AOV + 2 * HS_AVFILTER_AOV_MAX)
 
 #define HS_AV_FUNCTIONS(X)         \
     X(AllocateCommandBuffers)      \
@@ -106,6 +109,14 @@ struct hs_av_values {
     struct hsio_frame_info info;
 };
 
+/** The frames of one run. */
+struct hs_av_job {
+    const AVFrame *inputs[HS_AVFILTER_INPUTS];
+    AVFrame *out;
+    const struct hs_avfilter_aov *aovs;
+    int aov_count;
+};
+
 /** A frame that waits to be paired. */
 struct hs_av_queue {
     AVFrame **frames;
@@ -119,7 +130,7 @@ struct hs_av_queue {
 struct hs_avfilter {
     const AVClass *class;
     // Options.
-    char *model, *convention, *convention_changes, *frames;
+    char *model, *convention, *convention_changes, *frames, *look;
     int path;
     double scale;
     int output_width, output_height;
@@ -145,6 +156,7 @@ struct hs_avfilter {
     struct hs_device *device;
     struct hs_model *engine;
     struct hs_model_info info;
+    struct hsoidn *denoiser; ///< With the model oidn.
 
     bool configured;
     bool broken;  ///< A recorded frame was not submitted.
@@ -157,6 +169,7 @@ struct hs_avfilter {
     unsigned next;
     int64_t last_pts;
     unsigned warned; ///< Bits of inputs whose absence was told.
+    bool reported;   ///< The guides that the model lacks were told.
 
     struct hs_av_queue queues[HS_AVFILTER_INPUTS];
 };
@@ -166,6 +179,10 @@ int hs_av_error(int err);
 int hs_av_vk_error(struct hs_avfilter *f, VkResult result, const char *what);
 /** Half of the frame in its time base, as the format or the frame tells; 0: neither does. */
 double hs_av_half_frame(const struct hs_avfilter *f, const AVFrame *colour);
+/** The option look. Errors: EINVAL, after a message. */
+int hs_av_look_read(const struct hs_avfilter *f, struct hs_look *look);
+/** Frames may say what the caller did not know when the formats were set; else that holds. */
+int hs_av_transfer_follow(struct hs_avfilter *f, const AVFrame *colour);
 
 // options.c
 /** Fills `conv` from the options. Errors: EINVAL, after a message. */
@@ -191,6 +208,13 @@ int hs_av_output_check(struct hs_avfilter *f, const AVFrame *out);
 void hs_av_pack(const struct hs_av_format *format, const AVFrame *frame, uint8_t *to);
 void hs_av_unpack(const struct hs_av_format *format, const uint8_t *from, AVFrame *frame);
 
+// oidn.c
+/** Whether the model works on frames in system memory only, and `format` is another one. */
+int hs_av_oidn_check(struct hs_avfilter *f, int plane, enum AVPixelFormat format);
+/** A denoised copy of colour, in floats, by the guides among `inputs`. The caller frees it. */
+int hs_av_oidn_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
+                   AVFrame **denoised);
+
 // device.c
 int hs_av_device_open(struct hs_avfilter *f, AVBufferRef *device);
 void hs_av_device_close(struct hs_avfilter *f);
@@ -207,9 +231,11 @@ int hs_av_slots_make(struct hs_avfilter *f);
 void hs_av_slots_free(struct hs_avfilter *f);
 /** Waits for the slot's frame and lets go of what it held. */
 int hs_av_slot_wait(struct hs_avfilter *f, struct hs_av_slot *slot);
-/** Runs one frame; `frame` has everything but images. Fills `out`'s pixels. */
-int hs_av_submit(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
-                 AVFrame *out, struct hs_frame *frame);
+bool hs_av_is_output(int plane);
+/** The frame of a plane; NULL: there is none. */
+const AVFrame *hs_av_job_frame(const struct hs_av_job *job, int plane);
+/** Runs one frame; `frame` has everything but images. Fills the pixels of its outputs. */
+int hs_av_submit(struct hs_avfilter *f, const struct hs_av_job *job, struct hs_frame *frame);
 
 // values.c
 /** Reads the file of the option `frames`. */

@@ -18,13 +18,13 @@
     {name, help, OFFSET(member), AV_OPT_TYPE_##type, {.i64 = value}, low, high, flags, names}
 #define REAL(type, name, member, value, low, high, flags, help) \
     {name, help, OFFSET(member), AV_OPT_TYPE_##type, {.dbl = value}, low, high, flags, NULL}
-#define TEXT(name, member, value, help) \
-    {name, help, OFFSET(member), AV_OPT_TYPE_STRING, {.str = value}, 0, 0, FIXED, NULL}
+#define TEXT(name, member, value, flags, help) \
+    {name, help, OFFSET(member), AV_OPT_TYPE_STRING, {.str = value}, 0, 0, flags, NULL}
 #define VALUE(name, value, flags, names, help) \
     {name, help, 0, AV_OPT_TYPE_CONST, {.i64 = value}, 0, 0, flags, names}
 
 static const AVOption options[] = {
-    TEXT("model", model, "auto",
+    TEXT("model", model, "auto", FIXED,
          "preset to run (taau, fast, quality, best, atrous, ray), model file, or auto"),
     INTEGER(INT, "path", path, HS_PATH_AUTO, HS_PATH_AUTO, HS_PATH_MATRIX, FIXED, "path",
             "arithmetic of the model"),
@@ -40,10 +40,10 @@ static const AVOption options[] = {
     INTEGER(INT, "h", output_height, 0, 0, 16384, FIXED, NULL, "same as output_height"),
     INTEGER(PIXEL_FMT, "format", format, AV_PIX_FMT_NONE, AV_PIX_FMT_NONE, INT_MAX, FIXED, NULL,
             "pixels of the output; none: as colour"),
-    TEXT("convention", convention, "raw", "what the numbers in depth and motion mean"),
-    TEXT("convention_changes", convention_changes, "",
+    TEXT("convention", convention, "raw", FIXED, "what the numbers in depth and motion mean"),
+    TEXT("convention_changes", convention_changes, "", FIXED,
          "keys of the convention to change: key=value,key=value"),
-    TEXT("frames", frames, "", "file with the values of each frame"),
+    TEXT("frames", frames, "", FIXED, "file with the values of each frame"),
     INTEGER(BOOL, "auto_exposure", auto_exposure, 0, 0, 1, LIVE, NULL, "measure the exposure"),
     REAL(FLOAT, "exposure", exposure, 0, 0, 1e8, LIVE,
          "factor to normal brightness; 0: the frame's own, else measured"),
@@ -51,6 +51,9 @@ static const AVOption options[] = {
          "sharpening, 0 (off) to 1; -1: the frame's own, else 0"),
     REAL(FLOAT, "firefly_clamp", firefly_clamp, 0, 0, 65504, LIVE,
          "greatest luminance of input pixels, after exposure; 0: none"),
+    TEXT("look", look, "none", LIVE,
+         "from linear light to a display's values: none, or aces and a grade behind it, such as "
+         "aces,contrast=0.1,vignette=0.3"),
     INTEGER(BOOL, "reset", reset, 0, 0, 1, LIVE, NULL,
             "make the next frame a cut; returns to false by itself"),
     INTEGER(INT, "missing_planes", missing_planes, 0, 0, 1, LIVE, "missing",

@@ -13,6 +13,22 @@ struct plane {
     uint32_t width, height;
 };
 
+bool hs_av_is_output(int plane)
+{
+    return plane == HS_AV_OUTPUT || plane >= HS_AV_AOV_OUT;
+}
+
+const AVFrame *hs_av_job_frame(const struct hs_av_job *job, int plane)
+{
+    if (plane < HS_AV_OUTPUT)
+        return job->inputs[plane];
+    if (plane == HS_AV_OUTPUT)
+        return job->out;
+    if (plane < HS_AV_AOV_OUT)
+        return plane - HS_AV_AOV_IN < job->aov_count ? job->aovs[plane - HS_AV_AOV_IN].in : NULL;
+    return plane - HS_AV_AOV_OUT < job->aov_count ? job->aovs[plane - HS_AV_AOV_OUT].out : NULL;
+}
+
 static bool is_vulkan(const AVFrame *frame)
 {
     return frame->format == AV_PIX_FMT_VULKAN;
@@ -121,8 +137,8 @@ static int own(struct hs_avfilter *f, struct hs_av_slot *slot, int p, const AVFr
                struct plane *plane)
 {
     const VkImageUsageFlags usage =
-        p == HS_AV_OUTPUT ? VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT
-                          : VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+        hs_av_is_output(p) ? VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT
+                           : VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
     const VkDeviceSize bytes = (VkDeviceSize)plane->width * plane->height * plane->format->bytes;
     int err;
 
@@ -130,11 +146,11 @@ static int own(struct hs_avfilter *f, struct hs_av_slot *slot, int p, const AVFr
     err =
         hs_av_image_make(f, plane->format->format, plane->width, plane->height, usage, plane->own);
     if (!err)
-        err = hs_av_buffer_make(f, bytes, p == HS_AV_OUTPUT, &slot->staging[p]);
+        err = hs_av_buffer_make(f, bytes, hs_av_is_output(p), &slot->staging[p]);
     if (err < 0)
         return err;
     plane->image = plane->own->image;
-    if (p != HS_AV_OUTPUT)
+    if (!hs_av_is_output(p))
         hs_av_pack(plane->format, frame, slot->staging[p].map);
     return 0;
 }
@@ -161,7 +177,7 @@ static int prepare(struct hs_avfilter *f, struct hs_av_slot *slot, int p, const 
         .format = plane->format->format,
         .usage = vulkan ? (VkImageUsageFlags)vulkan_frames(plane->frames)->usage : 0,
     };
-    plane->layout = p == HS_AV_OUTPUT ? VK_IMAGE_LAYOUT_GENERAL
+    plane->layout = hs_av_is_output(p) ? VK_IMAGE_LAYOUT_GENERAL
                     : image->usage && !(image->usage & VK_IMAGE_USAGE_SAMPLED_BIT)
                         ? VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL
                         : VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
@@ -209,8 +225,8 @@ static void record_inputs(struct hs_avfilter *f, struct hs_av_slot *slot,
         if (!plane->format)
             continue;
         b.srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
-        b.dstStageMask = p == HS_AV_OUTPUT ? HS_OUTPUT_STAGES : HS_INPUT_STAGES;
-        b.dstAccessMask = p == HS_AV_OUTPUT ? HS_OUTPUT_ACCESS : HS_INPUT_ACCESS;
+        b.dstStageMask = hs_av_is_output(p) ? HS_OUTPUT_STAGES : HS_INPUT_STAGES;
+        b.dstAccessMask = hs_av_is_output(p) ? HS_OUTPUT_ACCESS : HS_INPUT_ACCESS;
         b.newLayout = plane->layout;
         if (plane->lent) {
             b.srcAccessMask = (VkAccessFlags2)plane->lent->access[0];
@@ -220,7 +236,7 @@ static void record_inputs(struct hs_avfilter *f, struct hs_av_slot *slot,
                 b.srcQueueFamilyIndex = plane->lent->queue_family[0];
                 b.dstQueueFamilyIndex = f->queue_family;
             }
-        } else if (p != HS_AV_OUTPUT) {
+        } else if (!hs_av_is_output(p)) {
             second[uploads] = b;
             second[uploads].srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
             second[uploads].srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
@@ -232,10 +248,10 @@ static void record_inputs(struct hs_avfilter *f, struct hs_av_slot *slot,
         first[count++] = b;
     }
     record_barriers(f, slot->cmd, first, count);
-    for (int p = 0; p < HS_AV_OUTPUT; p++) {
+    for (int p = 0; p < HS_AV_PLANES; p++) {
         const struct plane *plane = &planes[p];
 
-        if (plane->own)
+        if (plane->own && !hs_av_is_output(p))
             f->vk.CmdCopyBufferToImage(slot->cmd, slot->staging[p].buffer, plane->image,
                                        VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1,
                                        &(VkBufferImageCopy){
@@ -246,7 +262,7 @@ static void record_inputs(struct hs_avfilter *f, struct hs_av_slot *slot,
     record_barriers(f, slot->cmd, second, uploads);
 }
 
-static void record_download(struct hs_avfilter *f, struct hs_av_slot *slot,
+static void record_download(struct hs_avfilter *f, struct hs_av_slot *slot, int p,
                             const struct plane *plane)
 {
     VkImageMemoryBarrier2 b = barrier(plane);
@@ -259,7 +275,7 @@ static void record_download(struct hs_avfilter *f, struct hs_av_slot *slot,
     b.newLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
     record_barriers(f, slot->cmd, &b, 1);
     f->vk.CmdCopyImageToBuffer(slot->cmd, plane->image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                               slot->staging[HS_AV_OUTPUT].buffer, 1,
+                               slot->staging[p].buffer, 1,
                                &(VkBufferImageCopy){
                                    .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                                    .imageExtent = {plane->width, plane->height, 1},
@@ -299,8 +315,10 @@ static int record(struct hs_avfilter *f, struct hs_av_slot *slot,
         return hs_av_error(err);
     }
     f->broken = true;
-    if (planes[HS_AV_OUTPUT].own)
-        record_download(f, slot, &planes[HS_AV_OUTPUT]);
+    for (int p = 0; p < HS_AV_PLANES; p++) {
+        if (planes[p].own && hs_av_is_output(p))
+            record_download(f, slot, p, &planes[p]);
+    }
     result = f->vk.EndCommandBuffer(slot->cmd);
     return result == VK_SUCCESS ? 0 : hs_av_vk_error(f, result, "vkEndCommandBuffer");
 }
@@ -377,7 +395,7 @@ static int submit(struct hs_avfilter *f, struct hs_av_slot *slot,
         lent->sem_value[0]++;
         lent->layout[0] = planes[p].layout;
         // The 32-bit flags, which all versions of the struct can hold.
-        lent->access[0] = p == HS_AV_OUTPUT
+        lent->access[0] = hs_av_is_output(p)
                               ? VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT
                               : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
         if (lent->queue_family[0] != VK_QUEUE_FAMILY_IGNORED)
@@ -400,26 +418,72 @@ static void lock_frames(const struct plane planes[HS_AV_PLANES], bool lock)
     }
 }
 
-int hs_av_submit(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
-                 AVFrame *out, struct hs_frame *frame)
+static void on_guide(void *priv, enum hs_log_level level, const char *message)
 {
-    struct hs_av_slot *slot = &f->slots[f->next];
-    struct hs_image *const images[HS_AV_PLANES] = {
+    (void)level;
+    av_log(priv, AV_LOG_INFO, "%s\n", message);
+}
+
+/** Guides that the model would like to have, once. */
+static void report(struct hs_avfilter *f, const struct hs_frame *frame)
+{
+    const struct hs_log log = {on_guide, f, HS_LOG_INFO};
+
+    if (!f->reported)
+        hsframe_tell_guides(f->stream, frame, &log);
+    f->reported = true;
+}
+
+/** Where the frame takes the plane. */
+static struct hs_image *image_of(struct hs_frame *frame, struct hs_aov *aovs, int p)
+{
+    struct hs_image *const images[HS_AV_AOV_IN] = {
         &frame->colour,         &frame->depth,           &frame->motion, &frame->reactive,
         &frame->diffuse_albedo, &frame->specular_albedo, &frame->normal, &frame->roughness,
         &frame->hit_distance,   &frame->output};
+
+    return p < HS_AV_AOV_IN    ? images[p]
+           : p < HS_AV_AOV_OUT ? &aovs[p - HS_AV_AOV_IN].in
+                               : &aovs[p - HS_AV_AOV_OUT].out;
+}
+
+/** Waits for outputs in system memory, if there are such, and stores their pixels. */
+static int store(struct hs_avfilter *f, struct hs_av_slot *slot, const struct hs_av_job *job,
+                 const struct plane planes[HS_AV_PLANES])
+{
+    for (int p = 0; p < HS_AV_PLANES; p++) {
+        const int err = planes[p].own && hs_av_is_output(p) ? hs_av_slot_wait(f, slot) : 0;
+
+        if (err < 0)
+            return err;
+        if (planes[p].own && hs_av_is_output(p))
+            hs_av_unpack(planes[p].format, slot->staging[p].map,
+                         p == HS_AV_OUTPUT ? job->out : job->aovs[p - HS_AV_AOV_OUT].out);
+    }
+    return 0;
+}
+
+int hs_av_submit(struct hs_avfilter *f, const struct hs_av_job *job, struct hs_frame *frame)
+{
+    struct hs_av_slot *slot = &f->slots[f->next];
     struct plane planes[HS_AV_PLANES] = {0};
+    struct hs_aov aovs[HS_AVFILTER_AOV_MAX] = {0};
     int err = hs_av_slot_wait(f, slot);
 
+    for (int i = 0; i < job->aov_count; i++)
+        aovs[i].kind = job->aovs[i].kind == HS_AVFILTER_AOV_DATA ? HS_AOV_DATA : HS_AOV_LIGHT;
     for (int p = 0; !err && p < HS_AV_PLANES; p++) {
-        const AVFrame *of = p == HS_AV_OUTPUT ? out : inputs[p];
+        const AVFrame *of = hs_av_job_frame(job, p);
         const bool guide = p >= HS_AVFILTER_DIFFUSE_ALBEDO && p <= HS_AVFILTER_HIT_DISTANCE;
 
         // What the model does not look at is not uploaded, either.
         if (of && (f->info.guides || !guide))
-            err = prepare(f, slot, p, of, planes, images[p]);
+            err = prepare(f, slot, p, of, planes, image_of(frame, aovs, p));
     }
+    frame->aovs = aovs;
+    frame->aov_count = (uint32_t)job->aov_count;
     if (!err) {
+        report(f, frame);
         lock_frames(planes, true);
         err = record(f, slot, planes, frame);
         if (!err)
@@ -431,10 +495,5 @@ int hs_av_submit(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTER_
         return err;
     }
     f->next = (f->next + 1) % HS_AV_SLOTS;
-    if (planes[HS_AV_OUTPUT].own) {
-        err = hs_av_slot_wait(f, slot);
-        if (!err)
-            hs_av_unpack(planes[HS_AV_OUTPUT].format, slot->staging[HS_AV_OUTPUT].map, out);
-    }
-    return err;
+    return store(f, slot, job, planes);
 }

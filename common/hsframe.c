@@ -2,6 +2,7 @@
 #include "hsframe.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /** Distance that relative depth tests do not depend on; used where files do not tell. */
@@ -24,6 +25,39 @@ VkFormat hsframe_vk_format(enum hsio_format format)
         return VK_FORMAT_R32G32B32A32_SFLOAT;
     default:
         return VK_FORMAT_UNDEFINED;
+    }
+}
+
+float hsframe_value(const uint8_t *pixel, VkFormat format, int channel)
+{
+    float value;
+    uint32_t bits;
+    uint16_t word;
+
+    switch (format) {
+    case VK_FORMAT_R16_SFLOAT:
+    case VK_FORMAT_R16G16_SFLOAT:
+    case VK_FORMAT_R16G16B16A16_SFLOAT:
+        memcpy(&word, pixel + 2 * channel, sizeof(word));
+        return hsio_half_to_float(word);
+    case VK_FORMAT_R32_SFLOAT:
+    case VK_FORMAT_R32G32_SFLOAT:
+    case VK_FORMAT_R32G32B32A32_SFLOAT:
+        memcpy(&value, pixel + 4 * channel, sizeof(value));
+        return value;
+    case VK_FORMAT_R16_UNORM:
+    case VK_FORMAT_R16G16_UNORM:
+    case VK_FORMAT_R16G16B16A16_UNORM:
+        memcpy(&word, pixel + 2 * channel, sizeof(word));
+        return (float)word / 65535.0f;
+    case VK_FORMAT_A2B10G10R10_UNORM_PACK32:
+        memcpy(&bits, pixel, sizeof(bits));
+        return channel == 3 ? (float)(bits >> 30) / 3.0f
+                            : (float)(bits >> 10 * channel & 1023) / 1023.0f;
+    case VK_FORMAT_B8G8R8A8_UNORM:
+        return (float)pixel[channel < 3 ? 2 - channel : 3] / 255.0f;
+    default:
+        return (float)pixel[channel] / 255.0f;
     }
 }
 
@@ -93,6 +127,19 @@ int hsframe_check_guides(const struct hsio_frame_info *info, const struct hs_log
     for (size_t i = 0; !err && i < sizeof(guides) / sizeof(guides[0]); i++)
         err = check_size(info, guides[i], info->width, info->height, log);
     return err;
+}
+
+void hsframe_tell_guides(const struct hs_stream *stream, const struct hs_frame *frame,
+                         const struct hs_log *log)
+{
+    struct hs_plane_report rows[HS_REPORT_PLANES];
+
+    if (hs_stream_report(stream, frame, rows) < 0)
+        return;
+    for (int i = 0; i < HS_REPORT_PLANES; i++) {
+        if (rows[i].without && rows[i].guide)
+            hs_log_message(log, HS_LOG_INFO, "no %s: %s", rows[i].plane, rows[i].without);
+    }
 }
 
 int hsframe_check(const struct hsio_frame_info *info, int out_width, int out_height,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include <hindsight/frame.h>
+#include <hindsight/stream.h>
 
 #include "hsio.h"
 
@@ -44,6 +45,13 @@ int hsframe_check(const struct hsio_frame_info *info, int out_width, int out_hei
  */
 int hsframe_check_guides(const struct hsio_frame_info *info, const struct hs_log *log);
 
+/**
+ * Tells at HS_LOG_INFO which guides the stream's model would like to have, and what is lost without
+ * them: what every front end says of its first frame. Thread: safe.
+ */
+void hsframe_tell_guides(const struct hs_stream *stream, const struct hs_frame *frame,
+                         const struct hs_log *log);
+
 /** Where a frame takes this plane; NULL: nowhere. Thread: safe. */
 struct hs_image *hsframe_image(struct hs_frame *frame, enum hsio_plane plane);
 
@@ -63,6 +71,13 @@ void hsframe_clip(const struct hsio_frame_info *info, float clip[2]);
 
 /** The Vulkan format of the pixels. Thread: safe. */
 VkFormat hsframe_vk_format(enum hsio_format format);
+
+/**
+ * One channel of a pixel as it lies in memory, integers as 0 to 1. Of the formats that colour and
+ * planes may come in; what is none of them is taken for bytes.
+ * Thread: safe.
+ */
+float hsframe_value(const uint8_t *pixel, VkFormat format, int channel);
 
 #ifdef __cplusplus
 }

@@ -21,13 +21,19 @@ static int fail(struct gst_hs_engine *engine, int error, const char *text)
 int gst_hs_engine_open(struct gst_hs_engine *engine, struct gst_hs_device *share,
                        struct gst_hs_log *log, const struct hs_model_params *model)
 {
+    const bool oidn = hsoidn_is(model->preset);
+    struct hs_model_params params = *model;
     GError *error = NULL;
     int err;
 
     *engine = (struct gst_hs_engine){.share = share, .log = log};
     err = gst_hs_device_import(share, &log->log, &engine->device);
+    if (oidn)
+        params.preset = HSOIDN_BEHIND;
     if (!err)
-        err = hs_model_load(engine->device, model, &engine->model);
+        err = hs_model_load(engine->device, &params, &engine->model);
+    if (!err && oidn)
+        err = hsoidn_open(&log->log, &engine->denoiser);
     for (int i = 0; !err && i < GST_HS_SLOTS; i++) {
         engine->slots[i].operation = gst_hs_operation_new(share, &error);
         if (!engine->slots[i].operation)
@@ -41,7 +47,7 @@ int gst_hs_engine_open(struct gst_hs_engine *engine, struct gst_hs_device *share
     engine->views = gst_hs_views_new();
     hs_model_describe(engine->model, &engine->info);
     // Statistics may be read when the model is gone.
-    engine->info.preset = g_intern_string(engine->info.preset);
+    engine->info.preset = g_intern_string(oidn ? HSOIDN_NAME : engine->info.preset);
     return 0;
 }
 
@@ -84,6 +90,8 @@ void gst_hs_engine_close(struct gst_hs_engine *engine)
     gst_hs_encode_close(&engine->encode);
     for (int i = 0; i < GST_HS_SLOTS; i++)
         gst_clear_object(&engine->slots[i].operation);
+    hsoidn_close(&engine->denoiser);
+    gst_hs_readback_clear(&engine->readback);
     hs_model_destroy(&engine->model);
     hs_device_destroy(&engine->device);
     g_clear_pointer(&engine->views, gst_hs_views_unref);
@@ -246,6 +254,19 @@ static struct hs_image borrow(struct gst_hs_engine *engine, GstVulkanImageMemory
     };
 }
 
+int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane, enum hsio_plane kind)
+{
+    const GstVulkanImageMemory *memory = plane->buffer ? gst_hs_image_of(plane->buffer) : NULL;
+
+    if (!memory || memory->device == engine->share->device)
+        return 0;
+    hs_log_message(&engine->log->log, HS_LOG_ERROR,
+                   "plane %s is on another Vulkan device: put vulkandownload behind the element "
+                   "that made it",
+                   gst_hs_plane_name(kind));
+    return HS_ERR_INVALID;
+}
+
 static int set_images(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
                       const struct hsio_frame_info *info, const GstHsPlane planes[],
                       struct hs_frame *frame)
@@ -259,13 +280,8 @@ static int set_images(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
         // A frame that stands in for a missing one does not move.
         if (!plane->buffer || (info->held && used[i] == HSIO_PLANE_MOTION))
             continue;
-        if (memory && memory->device != engine->share->device) {
-            hs_log_message(&engine->log->log, HS_LOG_ERROR,
-                           "plane %s is on another Vulkan device: put vulkandownload behind the "
-                           "element that made it",
-                           gst_hs_plane_name(used[i]));
+        if (gst_hs_engine_check(engine, plane, used[i]) < 0)
             return HS_ERR_INVALID;
-        }
         *image = memory ? borrow(engine, memory, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL)
                         : slot->inputs[used[i]].image;
         image->layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
@@ -388,12 +404,11 @@ static bool store(const struct gst_hs_target *target, const struct gst_hs_slot *
     return gst_buffer_fill(out, 0, slot->download.map.data, target->bytes) == target->bytes;
 }
 
-int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
-                      const struct hsframe_options *options, const struct gst_hs_look *look,
-                      const GstHsPlane given[HSIO_PLANE_COUNT], GstBuffer *out)
+/** Runs one frame of the planes that the model looks at. */
+static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
+               const struct hsframe_options *options, const struct gst_hs_look *look,
+               const GstHsPlane planes[HSIO_PLANE_COUNT], GstBuffer *out)
 {
-    const bool guides = engine->info.guides;
-    GstHsPlane planes[HSIO_PLANE_COUNT];
     struct gst_hs_slot *slot = &engine->slots[engine->next];
     gsize offsets[HSIO_PLANE_COUNT] = {0};
     const bool to_memory = out && !engine->target.format.vulkan;
@@ -404,16 +419,10 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
     int err = hsframe_setup(info, options, (int)engine->params.out_width,
                             (int)engine->params.out_height, &engine->log->log, &camera, &frame);
 
-    if (!err && guides)
-        err = hsframe_check_guides(info, &engine->log->log);
     if (err < 0)
         return err;
     if (!makes_display(&engine->target))
         frame.look = (struct hs_look){0};
-    // What no model of ours looks at is not uploaded, either.
-    memcpy(planes, given, sizeof(planes));
-    for (guint i = USED_BY_ALL; !guides && i < G_N_ELEMENTS(used); i++)
-        planes[used[i]].buffer = NULL;
     gst_vulkan_operation_wait(slot->operation);
     release_inputs(slot);
     gst_hs_views_forget(engine->views, engine->stream);
@@ -424,6 +433,8 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
         err = set_output(engine, slot, out, &frame);
     if (err < 0)
         return err;
+    if (engine->fresh)
+        hsframe_tell_guides(engine->stream, &frame, &engine->log->log);
     if (!begin(engine, slot, planes, out, &error))
         goto error;
     gst_vulkan_command_buffer_lock(slot->operation->cmd_buf);
@@ -453,5 +464,27 @@ error:
     fail(engine, HS_ERR_INTERNAL, error->message);
     err = error->code == VK_ERROR_DEVICE_LOST ? HS_ERR_DEVICE_LOST : HS_ERR_INTERNAL;
     g_clear_error(&error);
+    return err;
+}
+
+int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
+                      const struct hsframe_options *options, const struct gst_hs_look *look,
+                      const GstHsPlane given[HSIO_PLANE_COUNT], GstBuffer *out)
+{
+    const bool guides = engine->info.guides;
+    GstHsPlane planes[HSIO_PLANE_COUNT], clean = {0};
+    int err = guides || engine->denoiser ? hsframe_check_guides(info, &engine->log->log) : 0;
+
+    memcpy(planes, given, sizeof(planes));
+    if (!err && engine->denoiser) {
+        err = gst_hs_engine_denoise(engine, info, given, &clean);
+        planes[HSIO_PLANE_COLOR] = clean;
+    }
+    // What no model of ours looks at is not uploaded, either.
+    for (guint i = USED_BY_ALL; !guides && i < G_N_ELEMENTS(used); i++)
+        planes[used[i]].buffer = NULL;
+    if (!err)
+        err = run(engine, info, options, look, planes, out);
+    gst_clear_buffer(&clean.buffer);
     return err;
 }

@@ -6,6 +6,7 @@
 #include "gsthsencode.h"
 #include "gsthsgpu.h"
 #include "hsframe.h"
+#include "hsoidn.h"
 
 /** Frames that may be queued on the device. */
 #define GST_HS_SLOTS GST_HS_ENCODE_SETS
@@ -33,6 +34,8 @@ struct gst_hs_engine {
     struct hs_device *device;
     struct hs_model *model;
     struct hs_model_info info;
+    struct hsoidn *denoiser; ///< With the model oidn.
+    struct gst_hs_readback readback;
     struct hs_stream *stream;
     struct hs_stream_params params;
     bool fresh; ///< The stream has run no frame yet: the next one has no history.
@@ -76,5 +79,17 @@ bool gst_hs_target_plan(struct gst_hs_target *target, const struct gst_hs_format
 int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
                       const struct hsframe_options *options, const struct gst_hs_look *look,
                       const GstHsPlane planes[HSIO_PLANE_COUNT], GstBuffer *out);
+
+/** Whether the plane is on the engine's device. Errors: HS_ERR_INVALID, told in the log. */
+int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane,
+                        enum hsio_plane kind);
+
+/**
+ * gsthsdenoise.c: the colour, denoised on the CPU by the guides that there are, whose sizes have
+ * been checked. The caller owns its buffer.
+ * Errors: HS_ERR_*, told in the log.
+ */
+int gst_hs_engine_denoise(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
+                          const GstHsPlane planes[HSIO_PLANE_COUNT], GstHsPlane *colour);
 
 #endif

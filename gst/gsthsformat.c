@@ -72,36 +72,6 @@ guint gst_hs_format_bytes(VkFormat format)
     }
 }
 
-float gst_hs_format_value(const guint8 *pixel, VkFormat format, int channel)
-{
-    float value;
-    guint16 word;
-
-    switch (format) {
-    case VK_FORMAT_R16_SFLOAT:
-    case VK_FORMAT_R16G16_SFLOAT:
-    case VK_FORMAT_R16G16B16A16_SFLOAT:
-        memcpy(&word, pixel + 2 * channel, sizeof(word));
-        return hsio_half_to_float(word);
-    case VK_FORMAT_R32_SFLOAT:
-    case VK_FORMAT_R32G32_SFLOAT:
-    case VK_FORMAT_R32G32B32A32_SFLOAT:
-        memcpy(&value, pixel + 4 * channel, sizeof(value));
-        return value;
-    case VK_FORMAT_R16_UNORM:
-    case VK_FORMAT_R16G16_UNORM:
-    case VK_FORMAT_R16G16B16A16_UNORM:
-        return (float)GST_READ_UINT16_LE(pixel + 2 * channel) / 65535.0f;
-    case VK_FORMAT_A2B10G10R10_UNORM_PACK32:
-        return channel == 3 ? (float)(pixel[3] >> 6) / 3.0f
-                            : (float)(GST_READ_UINT32_LE(pixel) >> 10 * channel & 1023) / 1023.0f;
-    case VK_FORMAT_B8G8R8A8_UNORM:
-        return (float)pixel[channel < 3 ? 2 - channel : 3] / 255.0f;
-    default:
-        return (float)pixel[channel] / 255.0f;
-    }
-}
-
 static bool parse_video(struct gst_hs_format *format, const GstCaps *caps)
 {
     int channels = hsio_plane_channels(format->kind);

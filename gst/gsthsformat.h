@@ -64,8 +64,6 @@ VkFormat gst_hs_format_float(enum hsio_plane kind);
 enum hsio_format gst_hs_format_to_file(VkFormat format);
 /** Bytes of a pixel of the formats in use here, 0 for others. */
 guint gst_hs_format_bytes(VkFormat format);
-/** One channel of a pixel of these formats; integers as 0 to 1. */
-float gst_hs_format_value(const guint8 *pixel, VkFormat format, int channel);
 /** Name of a plane as pads and caps have it. */
 const char *gst_hs_plane_name(enum hsio_plane kind);
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hsframe.h"
+
 GstHsPlane gst_hs_plane_of(GstBuffer *buffer, const struct gst_hs_format *format)
 {
     GstHsPlane plane = {
@@ -67,7 +69,7 @@ bool gst_hs_plane_to_float(const GstHsPlane *plane, enum hsio_plane kind, GstHsP
             const guint8 *pixel = gst_hs_plane_pixel(plane, from.data, x, y);
 
             for (int c = 0; c < channels; c++)
-                *next++ = gst_hs_format_value(pixel, plane->format, c);
+                *next++ = hsframe_value(pixel, plane->format, c);
         }
     }
     gst_buffer_unmap(out->buffer, &to);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "gsthsplanedemux.h"
+#include "hsframe.h"
 
 static guint8 code(float value)
 {
@@ -18,8 +19,7 @@ static void find_range(const GstHsPlane *plane, const guint8 *pixels, int channe
     for (guint y = 0; y < plane->height; y++) {
         for (guint x = 0; x < plane->width; x++) {
             for (int c = 0; c < channels; c++) {
-                float v =
-                    gst_hs_format_value(gst_hs_plane_pixel(plane, pixels, x, y), plane->format, c);
+                float v = hsframe_value(gst_hs_plane_pixel(plane, pixels, x, y), plane->format, c);
 
                 // Renderers write large numbers where there is nothing.
                 if (!isfinite(v) || fabsf(v) > 1e9f)
@@ -54,7 +54,7 @@ void gst_hs_plane_paint(const GstHsPlane *plane, enum hsio_plane kind, float gai
             float v[3] = {0, 0, 0};
 
             for (int c = 0; c < MIN(channels, 3); c++)
-                v[c] = gst_hs_format_value(pixel, plane->format, c);
+                v[c] = hsframe_value(pixel, plane->format, c);
             if (channels == 1) {
                 // Near is bright; the logarithm keeps what is close apart.
                 bool deep = kind == HSIO_PLANE_DEPTH && low > 0;

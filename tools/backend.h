@@ -89,6 +89,5 @@ bool tool_is_baseline(const char *model);
 
 /** Open Image Denoise ahead of taau. Errors: as above; HS_ERR_UNSUPPORTED there is no library. */
 int tool_oidn_create(const struct tool_backend_setup *setup, struct tool_backend **backend);
-bool tool_is_oidn(const char *model);
 
 #endif

@@ -8,6 +8,7 @@
 #include "gpu.h"
 #include "hsframe.h"
 #include "hsmodel.h"
+#include "hsoidn.h"
 #include "report.h"
 
 /** Offsets of buffer to image copies: a multiple of every pixel size. */
@@ -204,18 +205,21 @@ static struct hs_image borrow(const struct vkdev_image *image, VkImageLayout lay
     };
 }
 
+static void on_guide(void *priv, enum hs_log_level level, const char *message)
+{
+    (void)priv;
+    (void)level;
+    tool_info("%s", message);
+}
+
 /** Guides that the model would like to have, once. */
 static void report(struct gpu *gpu, const struct hs_frame *frame)
 {
-    struct hs_plane_report rows[HS_REPORT_PLANES];
+    const struct hs_log log = {on_guide, NULL, HS_LOG_INFO};
 
-    if (gpu->reported || hs_stream_report(gpu->stream, frame, rows) < 0)
-        return;
+    if (!gpu->reported)
+        hsframe_tell_guides(gpu->stream, frame, &log);
     gpu->reported = true;
-    for (int i = 0; i < HS_REPORT_PLANES; i++) {
-        if (rows[i].without && rows[i].guide)
-            tool_info("no %s: %s", rows[i].plane, rows[i].without);
-    }
 }
 
 static int submit(struct tool_backend *backend, int index, const struct hsio_frame_info *info,
@@ -379,6 +383,6 @@ int tool_gpu_create(const struct tool_backend_setup *setup, struct tool_backend 
 int tool_backend_create(const struct tool_backend_setup *setup, struct tool_backend **backend)
 {
     return tool_is_baseline(setup->model) ? tool_baseline_create(setup, backend)
-           : tool_is_oidn(setup->model)   ? tool_oidn_create(setup, backend)
+           : hsoidn_is(setup->model)      ? tool_oidn_create(setup, backend)
                                           : tool_gpu_create(setup, backend);
 }

@@ -6,6 +6,7 @@
 
 #include "hsframe.h"
 #include "hsmodel.h"
+#include "hsoidn.h"
 #include "interrupt.h"
 #include "report.h"
 #include "upscale.h"
@@ -285,7 +286,7 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
         return err;
     hsio_sequence_info(plan->seq, &plan->info);
     plan->setup.model = request->model;
-    plan->setup.guides = hsmodel_reads_guides(request->model) || tool_is_oidn(request->model);
+    plan->setup.guides = hsmodel_reads_guides(request->model) || hsoidn_is(request->model);
     plan->setup.device = request->device;
     plan->setup.path = (enum hs_path)request->path;
     plan->setup.validate = request->validate;

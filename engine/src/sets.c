@@ -118,7 +118,7 @@ static void fill_images(const struct hs_stream *s, const struct hs_recording *re
 {
     const uint32_t now = key->parity, before = !key->parity;
     const int colour = rec->wide ? HS_OWN_PREP_COLOUR_WIDE : HS_OWN_PREP_COLOUR;
-    const int resolved = rec->finish ? HS_OWN_RESOLVED : HS_OWN_EMPTY;
+    const int resolved = rec->finish ? HS_OWN_RESOLVED : HS_OWN_UNUSED;
     for (size_t i = 0; i < sizeof(input_planes) / sizeof(input_planes[0]); i++) {
         const struct hs_plane_use *use = &rec->planes[input_planes[i]];
         info[HS_BINDING_COLOUR + i] = own_info(s, HS_OWN_EMPTY);

@@ -52,6 +52,7 @@ static int create_planes(struct hs_stream *s)
         {&own[HS_OWN_REPROJ_COLOUR], "reprojected colour", rgba, ow, moved, usage},
         {&own[HS_OWN_REPROJ_AUX], "reprojected weight", aux, ow, moved, usage},
         {&own[HS_OWN_EMPTY], "empty plane", VK_FORMAT_R32_SFLOAT, 1, 1, usage},
+        {&own[HS_OWN_UNUSED], "unused plane", VK_FORMAT_R32_SFLOAT, 1, 1, usage},
         {&own[HS_OWN_DEPTH], "depth 0", VK_FORMAT_R32_SFLOAT, rw, rh, usage},
         {&own[HS_OWN_DEPTH + 1], "depth 1", VK_FORMAT_R32_SFLOAT, rw, rh, usage},
         {&own[HS_OWN_HISTORY_COLOUR], "history colour 0", rgba, ow, oh, usage},

@@ -33,7 +33,8 @@ enum hs_own {
     HS_OWN_PREP_AUX,
     HS_OWN_REPROJ_COLOUR,
     HS_OWN_REPROJ_AUX,
-    HS_OWN_EMPTY,
+    HS_OWN_EMPTY,  ///< In place of planes that are absent,
+    HS_OWN_UNUSED, ///< and of what a frame does not write.
     HS_OWN_DEPTH,
     HS_OWN_HISTORY_COLOUR = HS_OWN_DEPTH + 2,
     HS_OWN_HISTORY_AUX = HS_OWN_HISTORY_COLOUR + 2,

@@ -2,6 +2,7 @@
 // What users of the component may do wrong: options, formats, frames.
 #include "rig.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 
 #include <libavutil/hwcontext.h>
@@ -41,9 +42,15 @@ static void wrong_options(struct test_rng *rng)
     REQUIRE_ERROR(open_with(&rig, "convention_changes", "motion.sign_x=7"), AVERROR(EINVAL),
                   "sign_x");
     REQUIRE_ERROR(open_with(&rig, "frames", "/no/such/file"), AVERROR(ENOENT), "/no/such/file");
+    REQUIRE_ERROR(open_with(&rig, "look", "aces,grain=2"), AVERROR(EINVAL), "grain takes");
+    // Where the system has it, there is nothing to be told.
+    if (!dlopen("libOpenImageDenoise.so.2", RTLD_NOW))
+        REQUIRE_ERROR(open_with(&rig, "model", "oidn"), AVERROR(ENOSYS),
+                      "needs libOpenImageDenoise");
     // Texts without a value are as if they had not been set.
-    for (int i = 0; i < 4; i++) {
-        static const char *const texts[] = {"model", "convention", "convention_changes", "frames"};
+    for (int i = 0; i < 5; i++) {
+        static const char *const texts[] = {"model", "convention", "convention_changes", "frames",
+                                            "look"};
 
         REQUIRE_EQ(open_with(&rig, texts[i], NULL), 0);
     }

@@ -39,6 +39,27 @@ enum hs_avfilter_input {
     HS_AVFILTER_ROUGHNESS,
     HS_AVFILTER_HIT_DISTANCE,
     HS_AVFILTER_INPUTS, ///< How many there are.
+    /** The first AOV, others behind it: for hs_avfilter_formats() and hs_avfilter_input_name(). */
+    HS_AVFILTER_AOV,
+};
+
+/** Most AOVs of a frame. */
+#define HS_AVFILTER_AOV_MAX 32
+
+/** What an AOV holds. */
+enum hs_avfilter_aov_kind {
+    HS_AVFILTER_AOV_LIGHT = 0, ///< A part of the colour: parts add up to the upscaled colour.
+    HS_AVFILTER_AOV_DATA = 1,  ///< Values of their own, filtered as they are.
+};
+
+/** A plane that is upscaled beside the colour, with the weights of its samples and history. */
+struct hs_avfilter_aov {
+    /** Of the colour's size. */
+    const AVFrame *in;
+    /** As hs_avfilter_run() takes `out`; a blank one gets a buffer in system memory, of `in`'s
+     * pixels. */
+    AVFrame *out;
+    enum hs_avfilter_aov_kind kind;
 };
 
 /** What all frames of a stream have in common. */
@@ -69,7 +90,7 @@ const AVClass *hs_avfilter_get_class(void);
  */
 const enum AVPixelFormat *hs_avfilter_formats(enum hs_avfilter_input input, bool vulkan);
 
-/** A name for messages, such as "depth". Owns: static storage. Thread: safe. Since: 1. */
+/** A name for messages and pads, such as "depth". Owns: static storage. Thread: safe. Since: 1. */
 const char *hs_avfilter_input_name(enum hs_avfilter_input input);
 
 /**
@@ -131,6 +152,18 @@ int hs_avfilter_configure(struct hs_avfilter *filter, const struct hs_avfilter_f
  */
 int hs_avfilter_run(struct hs_avfilter *filter, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
                     AVFrame *out);
+
+/**
+ * The same with AOVs. An AOV's place in the list is its name: history goes on where the frame
+ * before had one of the same kind there. Their properties are those of their inputs.
+ *
+ * `aovs` may be NULL if `aov_count` is 0. Thread: one at a time.
+ * Errors: those of hs_avfilter_run(), also for AOVs and their outputs; EINVAL too many of them.
+ * Since: 2.
+ */
+int hs_avfilter_run_aovs(struct hs_avfilter *filter,
+                         const AVFrame *const inputs[HS_AVFILTER_INPUTS],
+                         const struct hs_avfilter_aov *aovs, int aov_count, AVFrame *out);
 
 /**
  * Sets which inputs there are, colour being one always; the default is colour alone. The option

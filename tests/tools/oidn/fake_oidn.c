@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stands in for Open Image Denoise, of whose interface it has what the command uses. FAKE_OIDN says
+// Stands in for Open Image Denoise, of whose interface it has what hsoidn.c uses. FAKE_OIDN says
 // what the filter does: copy, albedo or normal puts that plane into the colour; anything else is an
 // error.
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-// Types as in tools/oidn.c: sanitizers compare those of calls.
+// Types as in common/hsoidn.c: sanitizers compare those of calls.
 struct oidn_device;
 struct oidn_filter;
 
