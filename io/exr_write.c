@@ -148,14 +148,7 @@ static const struct hsio_passthrough *find_passthrough(const struct hsio_write_o
                                                        const struct hsio_candidate *c)
 {
     for (int i = 0; i < o->passthrough_count; i++) {
-        const char *glob = o->passthrough[i].pattern, *slash = strchr(glob, '/');
-        char part[128] = "*";
-
-        if (slash) {
-            snprintf(part, sizeof(part), "%.*s", (int)(slash - glob), glob);
-            glob = slash + 1;
-        }
-        if (hsio_match_glob(part, c->part_name) && hsio_match_glob(glob, c->name))
+        if (hsio_passthrough_fits(o->passthrough[i].pattern, c))
             return &o->passthrough[i];
     }
     return NULL;

@@ -258,6 +258,20 @@ static int locate_raw(struct hsio_frame *f, enum hsio_plane plane, int source)
     return 0;
 }
 
+/* A file that was named for a plane holds it, or is the wrong one. */
+static int not_in_file(const struct hsio_frame *f, enum hsio_plane plane, int source)
+{
+    const struct hsio_source *s = &f->sources[source];
+    char names[3072] = "";
+
+    if (s->exr)
+        hsio_exr_list(s->exr, names, sizeof(names));
+    return hsio_fail(log_of(f), HS_ERR_FORMAT,
+                     "%s: frame %" PRId64 ": plane %s: no channels fit; pattern \"%s\"%s%s",
+                     s->path, f->slot->number, hsio_plane_name(plane),
+                     f->convention.channels[plane], names[0] ? ", channels: " : "", names);
+}
+
 static int locate(struct hsio_frame *f, enum hsio_plane plane)
 {
     const struct hsio_entry *e = f->slot->entry;
@@ -297,6 +311,8 @@ static int locate(struct hsio_frame *f, enum hsio_plane plane)
         result = locate_flo(f, plane, source);
     else
         result = locate_raw(f, plane, source);
+    if (!result && f->planes[plane].source < 0 && separate)
+        result = not_in_file(f, plane, source);
     if (result || f->planes[plane].source < 0)
         return result;
     f->info.planes[plane].present = true;

@@ -115,8 +115,8 @@ int hsio_file_describe(const char *path, const struct hs_log *log, struct hsio_f
 void hsio_file_desc_free(struct hsio_file_desc **desc);
 
 /**
- * Looks whether an EXR or PNG file is whole: an EXR has each chunk of the full-size level of its flat
- * parts, a PNG its end.
+ * Looks whether an EXR or PNG file is whole: an EXR has each chunk of the full-size level of its
+ * flat parts, a PNG its end.
  *
  * Thread: safe.
  * Cost: reads headers, and the head of each chunk; decodes nothing.
@@ -299,6 +299,10 @@ const struct hsio_frame_info *hsio_frame_info(const struct hsio_frame *frame);
  */
 int hsio_frame_read(struct hsio_frame *frame, const struct hsio_plane_request *requests, int count);
 
+/** Names of all channels of the EXR that the picture comes from, by parts, for messages; "" where
+ * it is no EXR. Cut if `size` is too small. Thread: one at a time per frame. Since: 2. */
+void hsio_frame_list(struct hsio_frame *frame, char *text, size_t size);
+
 /** A layer of the EXR that colour comes from: the channels whose names differ behind the last dot,
  * or those of a part of that name. */
 struct hsio_layer_info {
@@ -392,6 +396,10 @@ struct hsio_passthrough {
     enum hsio_resample filter;
     float multiply; ///< Factor for the values (pixel motion grows with the picture); 0: 1.
 };
+
+/** Whether the pattern of such a rule fits a channel of the frame's picture; only EXR has any.
+ * Thread: one at a time per frame. Since: 2. */
+bool hsio_frame_fits(struct hsio_frame *frame, const char *pattern);
 
 /** One plane of an output file. */
 struct hsio_write_plane {

@@ -379,6 +379,9 @@ int hsio_slots_add(struct hsio_sequence *s, int64_t number, const char *path, bo
 int hsio_slots_build(struct hsio_sequence *s, const struct hsio_file_list *list,
                      const struct hsio_pattern *pattern);
 
+/** Whether a pattern `part/name` fits a channel. */
+bool hsio_passthrough_fits(const char *pattern, const struct hsio_candidate *c);
+
 /* frame.c */
 
 /** The open file that colour (or the first plane) comes from, if it is an EXR; else NULL. */

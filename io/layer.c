@@ -124,6 +124,30 @@ static bool is_color(const struct hsio_frame *f, const struct located *at)
     return false;
 }
 
+void hsio_frame_list(struct hsio_frame *frame, char *text, size_t size)
+{
+    int part;
+    const struct hsio_exr *exr = hsio_frame_exr(frame, &part);
+
+    if (size)
+        text[0] = 0;
+    if (exr && size)
+        hsio_exr_list(exr, text, size);
+}
+
+bool hsio_frame_fits(struct hsio_frame *frame, const char *pattern)
+{
+    int part, count = 0;
+    const struct hsio_exr *exr = hsio_frame_exr(frame, &part);
+    const struct hsio_candidate *list = exr ? hsio_exr_candidates(exr, &count) : NULL;
+
+    for (int i = 0; i < count; i++) {
+        if (hsio_passthrough_fits(pattern, &list[i]))
+            return true;
+    }
+    return false;
+}
+
 int hsio_frame_layer(struct hsio_frame *frame, const char *name, struct hsio_layer_info *info)
 {
     struct hsio_layer_info found = {.format = HSIO_FORMAT_RGBA16F};

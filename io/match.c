@@ -44,6 +44,16 @@ bool hsio_match_glob(const char *glob, const char *name)
     return !*glob;
 }
 
+bool hsio_passthrough_fits(const char *pattern, const struct hsio_candidate *c)
+{
+    const char *slash = strchr(pattern, '/'), *glob = slash ? slash + 1 : pattern;
+    char part[128] = "*";
+
+    if (slash)
+        snprintf(part, sizeof(part), "%.*s", (int)(slash - pattern), pattern);
+    return hsio_match_glob(part, c->part_name) && hsio_match_glob(glob, c->name);
+}
+
 static bool parse_item(const char *text, size_t length, struct item *item)
 {
     char copy[256];

@@ -12,6 +12,7 @@
 #include "hsframe.h"
 #include "hsio.h"
 #include "interrupt.h"
+#include "lack.h"
 #include "options.h"
 #include "planes.h"
 #include "report.h"
@@ -324,6 +325,23 @@ static int scan_frame(const struct planes *p, const struct hsio_frame_info *info
     return err ? err : check_convention(info, convention);
 }
 
+/** Frames are all alike: the first one tells what is missing. */
+static int check_lack(const struct planes *p, struct hsio_frame *frame)
+{
+    const struct hsio_frame_info *info = hsio_frame_info(frame);
+    const int err = tool_lack_check(&p->convention, frame);
+
+    if (err < 0)
+        return err;
+    if (!info->planes[HSIO_PLANE_MOTION].present)
+        tool_lack_tell(&p->convention, frame, HSIO_PLANE_MOTION, "no motion vectors",
+                       "there will be no motion.raw");
+    if (!info->planes[HSIO_PLANE_DEPTH].present)
+        tool_lack_tell(&p->convention, frame, HSIO_PLANE_DEPTH, "no depth",
+                       "there will be no depth.raw");
+    return 0;
+}
+
 /** Looks at all frames before anything is made or removed: raw video can not change on the way. */
 static int scan(const struct planes *p, const struct hsio_sequence *seq, int count,
                 struct planes_writer writers[PLANES_KIND_COUNT], char **convention)
@@ -340,7 +358,9 @@ static int scan(const struct planes *p, const struct hsio_sequence *seq, int cou
         info = hsio_frame_info(frame);
         if (i == 0) {
             prepare(p, info, count, writers);
-            err = make_convention_text(info->convention, convention);
+            err = check_lack(p, frame);
+            if (!err)
+                err = make_convention_text(info->convention, convention);
         }
         if (!err)
             err = scan_frame(p, info, *convention, writers);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lack.h"
 #include "options.h"
 #include "report.h"
 #include "tool.h"
@@ -119,6 +120,21 @@ static int print(const struct probe *p, const struct probe_report *report)
     return 0;
 }
 
+/** Before the pictures are looked at: what they come without. */
+static int check_planes(const struct probe *p, const struct hsio_sequence *seq, int first)
+{
+    struct hsio_frame *frame = NULL;
+    int err = hsio_frame_open(seq, first, &frame);
+
+    if (!err)
+        err = tool_lack_check(&p->convention, frame);
+    if (!err && !hsio_frame_info(frame)->planes[HSIO_PLANE_MOTION].present)
+        tool_lack_tell(&p->convention, frame, HSIO_PLANE_MOTION, "no motion vectors",
+                       "their convention can not be checked");
+    hsio_frame_close(&frame);
+    return err;
+}
+
 static int run(const struct probe *p, const struct hsio_convention *conv, const char *location)
 {
     struct probe_report *report = calloc(1, sizeof(*report));
@@ -129,6 +145,8 @@ static int run(const struct probe *p, const struct hsio_convention *conv, const 
         err = hsio_sequence_open(location, conv, &p->sequence, tool_log(), &seq);
     if (!err)
         err = find_start(p, seq, &first);
+    if (!err)
+        err = check_planes(p, seq, first);
     if (!err)
         err = probe_run(seq, &p->sequence, first, (int)p->frames, true, report);
     if (!err)

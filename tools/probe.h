@@ -121,6 +121,18 @@ struct probe_jitter {
 int probe_find(const struct probe_clip *clip, struct probe_motion *motion,
                struct probe_jitter *jitter);
 
+/** Whether vectors as they are declared stay in the picture at all. */
+struct probe_scale {
+    bool too_long;    ///< Most lead out of it, and mean nothing.
+    double length_px; ///< Median of those that are not 0, as declared.
+    double most;      ///< Factor to the declared scale that makes half of them the picture's size.
+    bool fits_as_pixels;
+    double as_pixels_px;                  ///< Median, if what is stored were pixels.
+    struct hsio_motion_convention pixels; ///< That reading.
+};
+/** Errors: HS_ERR_NOMEM. */
+int probe_scale_find(const struct probe_clip *clip, struct probe_scale *scale);
+
 /* ----------------------------------------------------------------------- the other planes --- */
 
 enum probe_confidence {
@@ -172,6 +184,7 @@ struct probe_report {
     const struct hsio_options *options_in; ///< That it was opened with.
     struct probe_clip clip;
     struct probe_motion motion;
+    struct probe_scale scale;
     struct probe_jitter jitter;
     struct probe_depth depth;
     struct probe_guides guides;
@@ -181,7 +194,7 @@ struct probe_report {
     char options[1024];           ///< For the command line.
     const char *verdict;          ///< One word.
     int code;                     ///< Exit code: 0 fits, 3 does not, 4 not told.
-    char notes[PROBE_NOTES][240];
+    char notes[PROBE_NOTES][320];
     bool grave[PROBE_NOTES]; ///< The note is a warning.
     int note_count;
 };
@@ -201,7 +214,7 @@ void probe_report_finish(struct probe_report *report);
 /** Sets in `conv` what was found to be other than declared. Errors: HS_ERR_INVALID. */
 int probe_apply(const struct probe_report *report, struct hsio_convention *conv);
 
-/** Fills `found`, `preset` and `options`, then the notes. */
+/** Fills `found`, `preset` and `options`, then the notes, that about `scale` first. */
 void probe_conclude(struct probe_report *report);
 
 void probe_print(const struct probe_report *report);

@@ -202,6 +202,40 @@ static void name_preset(struct probe_report *r)
     }
 }
 
+/** What to do about vectors that lead out of the picture. */
+static void note_scale(struct probe_report *r)
+{
+    const struct probe_scale *s = &r->scale;
+    const struct hsio_motion_convention *d = &r->clip.convention->motion, *p = &s->pixels;
+    char text[160] = "";
+    size_t length = 0;
+
+    if (!s->too_long)
+        return;
+    if (!s->fits_as_pixels) {
+        note(r, true,
+             "vectors lead out of the picture: half of them are longer than %.4g pixels at %dx%d; "
+             "motion.scale_x and motion.scale_y are too large: less than %.2g and %.2g may fit",
+             s->length_px, r->clip.width, r->clip.height, s->most * (double)d->scale_x,
+             s->most * (double)d->scale_y);
+        return;
+    }
+    if (d->unit != p->unit)
+        length += (size_t)snprintf(text, sizeof(text), " --set motion.unit=px");
+    if (d->scale_x != p->scale_x || d->scale_y != p->scale_y)
+        length += (size_t)snprintf(text + length, sizeof(text) - length,
+                                   " --set motion.scale_x=%g --set motion.scale_y=%g",
+                                   (double)p->scale_x, (double)p->scale_y);
+    if (d->bias_x != 0 || d->bias_y != 0)
+        snprintf(text + length, sizeof(text) - length,
+                 " --set motion.bias_x=0 --set motion.bias_y=0");
+    note(
+        r, true,
+        "vectors lead out of the picture: half of them are longer than %.4g pixels at %dx%d; taken "
+        "as pixels they would be %.3g long:%s",
+        s->length_px, r->clip.width, r->clip.height, s->as_pixels_px, text);
+}
+
 static void note_motion(struct probe_report *r)
 {
     const struct probe_motion *m = &r->motion;
@@ -335,7 +369,8 @@ static void judge(struct probe_report *r)
     const bool wrong_depth =
         !small && d->kind_known == PROBE_PROVEN && r->clip.convention->depth.kind != d->kind;
 
-    if (m->verdict == PROBE_WRONG || m->verdict == PROBE_ZERO || wrong_jitter || wrong_depth) {
+    if (m->verdict == PROBE_WRONG || m->verdict == PROBE_ZERO || wrong_jitter || wrong_depth ||
+        (r->scale.too_long && !small)) {
         r->verdict = "wrong";
         r->code = PROBE_EXIT_WRONG;
     } else if (m->verdict == PROBE_FITS) {
@@ -352,6 +387,7 @@ void probe_conclude(struct probe_report *r)
     judge(r);
     make_found(r);
     name_preset(r);
+    note_scale(r);
     note_motion(r);
     note_jitter(r);
     note_depth(r);
@@ -368,6 +404,8 @@ int probe_run(const struct hsio_sequence *seq, const struct hsio_options *option
     hsio_sequence_info(seq, &info);
     r->location = info.location;
     err = probe_clip_read(seq, first, count, guides, &r->clip);
+    if (!err)
+        err = probe_scale_find(&r->clip, &r->scale);
     if (!err)
         err = probe_find(&r->clip, &r->motion, &r->jitter);
     if (!err) {

@@ -207,7 +207,7 @@ static void json_candidate(FILE *file, const char *key, const struct probe_candi
     fprintf(file, "}");
 }
 
-static void json_motion(FILE *file, const struct probe_motion *m)
+static void json_motion(FILE *file, const struct probe_motion *m, const struct probe_scale *s)
 {
     fprintf(file, ",\n \"motion\": {\"verdict\": \"%s\", \"pairs\": %d", verdicts[m->verdict],
             m->pairs);
@@ -216,6 +216,9 @@ static void json_motion(FILE *file, const struct probe_motion *m)
     json_number(file, "factor", m->factor);
     json_number(file, "doubt_px", m->doubt);
     json_number(file, "moving_blocks", m->moving);
+    json_bool(file, "too_long", s->too_long);
+    json_number(file, "declared_length_px", s->length_px);
+    json_number(file, "stored_length", s->as_pixels_px);
     json_candidate(file, "best", &m->best);
     json_candidate(file, "declared", &m->declared);
     json_candidate(file, "still", &m->still);
@@ -328,7 +331,7 @@ void probe_print_json(const struct probe_report *r, FILE *file)
         fprintf(file, "}");
     }
     fprintf(file, "]");
-    json_motion(file, &r->motion);
+    json_motion(file, &r->motion, &r->scale);
     json_jitter(file, &r->jitter);
     json_planes(file, r);
     fprintf(file, "\n}\n");

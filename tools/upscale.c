@@ -303,16 +303,6 @@ static int default_jobs(void)
     return cores >= 8 ? 4 : cores >= 4 ? (int)cores / 2 : 1;
 }
 
-/** What all frames lack is a way to work; what some lack is hardly meant. */
-static void tell_lack(const struct upscale_plan *plan, int count, const char *what,
-                      const char *then)
-{
-    if (count + plan->unreadable < plan->info.frame_count)
-        tool_warn("%s in %d of %d frames: %s", what, count, plan->info.frame_count, then);
-    else
-        tool_info("%s: %s", what, then);
-}
-
 /** What will happen, and what the input lacks, one line each. */
 static void describe(const struct upscale_request *request, const struct upscale_plan *plan,
                      const struct tool_backend *backend)
@@ -331,17 +321,8 @@ static void describe(const struct upscale_request *request, const struct upscale
             "%d frames are there already and stay; %d frames run, %d of them for history only",
             plan->finished, plan->item_count,
             plan->item_count - (info->frame_count - plan->finished));
-    if (plan->without_jitter)
-        tell_lack(plan, plan->without_jitter, "no jitter", "it is taken as 0");
-    if (baseline)
-        return;
-    if (plan->without_motion)
-        tell_lack(plan, plan->without_motion, "no motion vectors",
-                  "motion comes from the camera where there is one, else nothing is taken to move");
-    if (plan->without_depth)
-        tell_lack(plan, plan->without_depth, "no depth",
-                  "no disocclusion test, no dilation of motion");
-    if (hsio_sequence_convention(plan->seq)->motion.direction == HSIO_DIRECTION_NEXT &&
+    upscale_lack_tell(request, plan);
+    if (!baseline && hsio_sequence_convention(plan->seq)->motion.direction == HSIO_DIRECTION_NEXT &&
         setup->planes[HSIO_PLANE_MOTION].present)
         tool_info("the motion vectors lead to the next frame: each frame takes those of the one "
                   "before it, turned round where they end");

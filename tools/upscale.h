@@ -63,6 +63,16 @@ struct upscale_item {
     bool reset;
 };
 
+/** How many of the readable frames lack what. */
+struct upscale_lack {
+    int total, readable;
+    int index; ///< In the sequence, of the first readable one.
+    int jitter;
+    int planes[HSIO_PLANE_COUNT];
+    int not_needed;        ///< Of those without motion, frames that take another one's.
+    int aux[TOOL_MAX_AUX]; ///< Have no channel for a pattern of --aux.
+};
+
 struct upscale_plan {
     struct hsio_sequence *seq;
     struct hsio_sequence_info info;
@@ -73,8 +83,7 @@ struct upscale_plan {
     int finished; ///< Frames whose output was there already.
     char exact_names[UPSCALE_EXACT_MAX][UPSCALE_EXACT_BYTES]; ///< Channels that AOVs carry over.
     int exact_count;
-    int without_jitter, without_motion, without_depth; ///< Readable frames that lack it.
-    int unreadable;
+    struct upscale_lack lack;
 };
 
 /** The convention that was asked for. Errors: HS_ERR_INVALID, after a message. */
@@ -129,6 +138,14 @@ struct upscale_input {
 int upscale_rules_check(const struct upscale_request *request);
 /** Options that an output of this name has no use for. Errors: as above. */
 int upscale_rules_check_output(const struct upscale_request *request, const char *path);
+
+/** Counts what a frame lacks. */
+void upscale_lack_scan(const struct upscale_request *request, struct upscale_plan *plan, int index,
+                       struct hsio_frame *frame);
+/** Looks whether channels that options name are anywhere. Errors: HS_ERR_INVALID; those of hsio. */
+int upscale_lack_check(const struct upscale_request *request, const struct upscale_plan *plan);
+/** Says what is missing, and what then happens. */
+void upscale_lack_tell(const struct upscale_request *request, const struct upscale_plan *plan);
 
 /** Opens and reads one frame into a slot. Errors: those of hsio, after a message. */
 int upscale_read(const struct upscale_plan *plan, const struct upscale_item *item,

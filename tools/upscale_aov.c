@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "report.h"
 #include "upscale.h"
@@ -167,7 +166,7 @@ static int add_aov(const struct upscale_request *request, struct upscale_plan *p
 int upscale_aov_plan(const struct upscale_request *request, struct upscale_plan *plan)
 {
     struct hsio_frame *frame = NULL;
-    int err = 0;
+    int err;
 
     if (!request->aov_count || !plan->item_count)
         return 0;
@@ -175,16 +174,7 @@ int upscale_aov_plan(const struct upscale_request *request, struct upscale_plan 
         tool_error("--aov: %s makes no AOVs; --aux carries channels over", request->model);
         return HS_ERR_INVALID;
     }
-    for (int i = 0; !err && i < plan->item_count; i++) {
-        const char *dot = strrchr(plan->items[i].path, '.');
-
-        if (!dot || strcasecmp(dot, ".exr")) {
-            tool_error("--aov: %s is no EXR file, which AOVs are written to", plan->items[i].path);
-            err = HS_ERR_INVALID;
-        }
-    }
-    if (!err)
-        err = hsio_frame_open(plan->seq, plan->items[0].index, &frame);
+    err = hsio_frame_open(plan->seq, plan->items[0].index, &frame);
     for (int i = 0; !err && i < request->aov_count; i++)
         err = add_aov(request, plan, frame, &request->aovs[i]);
     if (!err && plan->setup.aov_count && request->sharpness > 0)

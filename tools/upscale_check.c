@@ -8,12 +8,24 @@
 
 #define CHECKED_FRAMES 4
 
-static void warn(const struct probe_report *report, const char *then)
+/** Vectors that lead out of the picture are wrong, whether or not others explain the frames. */
+static void tell_scale(const struct probe_report *report)
+{
+    if (report->scale.too_long)
+        tool_warn("%s", report->notes[0]);
+}
+
+static void tell(const struct probe_report *report)
 {
     for (int i = 0; i < report->note_count; i++) {
         if (report->grave[i])
             tool_warn("%s", report->notes[i]);
     }
+}
+
+static void warn(const struct probe_report *report, const char *then)
+{
+    tell(report);
     tool_warn("the first frames do not fit convention %s; hindsight probe tells more; %s: %s",
               report->clip.convention->preset, then, report->options);
 }
@@ -49,6 +61,7 @@ int upscale_check(const struct upscale_request *request, const struct hsio_seque
     const bool wrong = !err && report->motion.verdict == PROBE_WRONG;
 
     if (wrong && !measured && !request->automatic) {
+        tell_scale(report);
         err = refuse(report);
     } else if (wrong) {
         warn(report, request->automatic ? "used instead" : "to be used instead (--auto does)");
@@ -56,6 +69,8 @@ int upscale_check(const struct upscale_request *request, const struct hsio_seque
             err = probe_apply(report, conv);
         err = err < 0 ? err : request->automatic;
     } else {
+        if (!err)
+            tell_scale(report);
         if (!err && !measured && report->motion.verdict == PROBE_UNSURE)
             tool_warn("convention %s was never measured, and the first frames do not tell whether "
                       "it fits",

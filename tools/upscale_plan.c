@@ -169,7 +169,6 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
     if (hsio_frame_open(plan->seq, index, &frame) == 0)
         info = hsio_frame_info(frame);
     tool_capture_end();
-    plan->unreadable += !info;
     err = upscale_output_name(request, &plan->info, number, info, &scan->path);
     if (!err && info) {
         err = check_frame_size(plan, info, warned);
@@ -179,12 +178,7 @@ static int scan_frame(const struct upscale_request *request, struct upscale_plan
             err = hsframe_check_guides(info, tool_log());
         if (!err)
             include_frame(&plan->setup, info);
-        plan->without_jitter += !info->has_jitter;
-        // Of vectors to the next frame it takes those of the frame before.
-        plan->without_motion +=
-            !info->planes[HSIO_PLANE_MOTION].present &&
-            (index == 0 || info->convention->motion.direction == HSIO_DIRECTION_PREV);
-        plan->without_depth += !info->planes[HSIO_PLANE_DEPTH].present;
+        upscale_lack_scan(request, plan, index, frame);
     }
     scan->reset =
         index == 0 || (info && info->reset) || tool_frame_listed(&request->resets, number);
@@ -251,11 +245,12 @@ static int scan_all(const struct upscale_request *request, struct upscale_plan *
 
     if (!scans)
         return HS_ERR_NOMEM;
+    plan->lack.total = count;
     for (int i = 0; !err && i < count && !tool_interrupted(); i++)
         err = scan_frame(request, plan, i, &scans[i], &warned);
-    for (int i = 1; !err && i < count && scans[i].path && scans[i - 1].path; i++) {
     if (!err && scans[0].path)
         err = upscale_rules_check_output(request, scans[0].path);
+    for (int i = 1; !err && i < count && scans[i].path && scans[i - 1].path; i++) {
         if (!strcmp(scans[i].path, scans[i - 1].path)) {
             tool_error("two frames would be written to %s", scans[i].path);
             err = HS_ERR_INVALID;
@@ -296,6 +291,8 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
         err = upscale_output_prepare(request, &plan->info);
     if (!err)
         err = scan_all(request, plan);
+    if (!err)
+        err = upscale_lack_check(request, plan);
     if (!err)
         upscale_output_clear(request, plan);
     if (!err && plan->item_count && !plan->setup.planes[HSIO_PLANE_COLOR].present) {

@@ -97,6 +97,7 @@ void fuzz_consume(const char *location, const char *preset)
     struct hsio_sequence_info info;
     struct hsio_file_desc *desc = NULL;
 
+    (void)hsio_file_check(location, NULL);
     (void)hsio_file_describe(location, NULL, &desc);
     hsio_file_desc_free(&desc);
     if (hsio_convention_preset(&convention, preset, NULL))

@@ -186,7 +186,7 @@ class Aovs(common.Case):
         exr, png = ["-o", self.path("out")], ["-o", self.path("out", "a_####.png")]
         self.fail_with(1, ["no layer Diffuse", "DiffDir"], *one, *exr, "--aov", "Diffuse")
         self.fail_with(1, ["is the colour"], *one, *exr, "--aov", "Combined")
-        self.fail_with(1, ["no EXR"], *one, *png, "--aov", "DiffDir")
+        self.fail_with(2, ["only EXR"], *one, *png, "--aov", "DiffDir")
         self.fail_with(1, ["--aux"], *one, *exr, "--aov", "DiffDir", "--model", "bicubic")
         for kind in ("light", "nearest"):
             for again in ("DiffDir", "ViewLayer.diffdir=data", "DiffDir=nearest"):

@@ -83,6 +83,72 @@ class Errors(common.Case):
         self.assertIn("no depth: no disocclusion test", result.stderr)
         self.assertIn("no motion vectors", result.stderr)
 
+    def test_planes_that_a_preset_does_not_find_are_told(self):
+        def strip(number, pixels):
+            common.write_exr(self.path("in", "f_%04d.exr" % number), pixels[..., :4],
+                             common.BLENDER[:4])
+        for number in range(1, 7):
+            strip(number, common.moving_frame(number, 64, 40))
+        looked = 'convention blender takes %s from "*.%s'
+        has = "f_0001.exr has ViewLayer.Combined.A, ViewLayer.Combined.B"
+        result = self.succeed(*self.command("--convention", "blender"))
+        for what, pattern, words in (("motion", "Vector.X,", "no motion vectors: motion comes"),
+                                     ("depth", "Depth.Z|", "no depth: no disocclusion test")):
+            self.assertIn("warning: " + words, result.stderr)
+            self.assertIn(looked % (what, pattern), result.stderr)
+            self.assertIn("--plane %s=FILES" % what, result.stderr)
+        self.assertEqual(result.stderr.count(has), 2)
+        # Nobody chose the preset, and there is nothing but colour: a line is enough.
+        result = self.succeed(*self.command("--convention", "auto", out="auto"))
+        self.assertIn("hindsight: no motion vectors", result.stderr)
+        self.assertNotIn("warning", result.stderr)
+        # There is more than colour: perhaps the names are others.
+        for number in range(1, 7):
+            common.write_exr(self.path("in", "f_%04d.exr" % number),
+                             common.moving_frame(number, 64, 40)[..., :7],
+                             common.BLENDER[:5] + ["ViewLayer.Flow.X", "ViewLayer.Flow.Y"])
+        result = self.succeed(*self.command(out="more"))
+        self.assertIn("warning: no motion vectors", result.stderr)
+        self.assertIn("ViewLayer.Flow.X", result.stderr)
+        self.assertNotIn("no depth", result.stderr)
+        for args, code in ((["probe", self.path("in"), "--options"], 4),
+                           (["planes", self.path("in"), "-o", self.path("planes")], 0)):
+            self.fail_with(code, [looked % ("motion", "Vector.X,"), "ViewLayer.Flow.X"], *args)
+
+    def test_named_channels_are_there(self):
+        """A pattern that fits no channel is an error; in some frames only, a warning."""
+        there = ["f_0001.exr", "ViewLayer.Combined.A, ViewLayer.Combined.B", "ViewLayer.Depth.Z"]
+        for option, value, words in (
+                ("--aux", "*.Normal.*", "--aux *.Normal.* fits no channel"),
+                ("--aux", "part/*", "--aux part/* fits no channel"),
+                ("--aov", "DiffDir", "no layer DiffDir"),
+                ("--set", "depth.channels=Foo.Z", "--set depth.channels=Foo.Z fits no channels"),
+                ("--set", "roughness.channels=Rough.X", "roughness.channels=Rough.X fits")):
+            self.fail_with(1, [words, *there], *self.command(option, value))
+            self.assertFalse(os.path.exists(self.path("out")) and self.names("out"))
+        for command in (["probe", self.path("in")],
+                        ["planes", self.path("in"), "-o", self.path("planes")]):
+            self.fail_with(1, ["--set depth.channels=Foo.Z fits no channels", *there], *command,
+                           "--set", "depth.channels=Foo.Z")
+        # The last one counts, and an empty one means that the plane is not wanted.
+        self.succeed(*self.command("--set", "depth.channels=Foo.Z", "--set", "depth.channels=",
+                                   out="empty"))
+        for number in (2, 5):
+            common.write_exr(self.path("in", "f_%04d.exr" % number),
+                             common.moving_frame(number, 64, 40)[..., [0, 1, 2, 3, 5, 6]],
+                             common.BLENDER[:4] + common.BLENDER[5:7])
+        result = self.succeed(*self.command("--aux", "*.Depth.Z", "--set",
+                                            "depth.channels=ViewLayer.Depth.Z", out="some"))
+        self.assertIn("warning: --aux *.Depth.Z fits no channel in 2 of 6 frames", result.stderr)
+        self.assertIn("warning: --set depth.channels=ViewLayer.Depth.Z fits no channels in 2 of 6",
+                      result.stderr)
+
+    def test_named_files_hold_their_plane(self):
+        for number in range(1, 7):
+            common.write_exr(self.path("v.%d.exr" % number), np.ones((40, 64, 1)), ["Fog.density"])
+        self.fail_with(1, ["v.1.exr: frame 1: plane motion: no channels fit", "Fog.density"],
+                       *self.command("--plane", "motion=" + self.path("v.#.exr")))
+
     def test_jitter_is_missed(self):
         result = self.succeed(*self.command("--end", 3))
         self.assertIn("no jitter: it is taken as 0", result.stderr)

@@ -189,6 +189,47 @@ class Motion(Probe):
         self.assertIn("motion.scale_x=2", got["options"])
         self.assert_note(got, "0.5 times a frame's motion")
 
+    def test_vectors_longer_than_the_picture(self):
+        words = "vectors lead out of the picture: half of them are longer than "
+        plain, huge, flat = (self.path(name) for name in ("plain", "huge", "flat"))
+
+        def enlarge(_number, pixels):
+            pixels[..., 5:] *= 1000
+
+        def wipe(_number, pixels):
+            pixels[..., :3] = 0.5
+        common.write_moving(plain, range(1, 7), 128, 80)
+        common.write_moving(huge, range(1, 7), 128, 80, change=enlarge)
+        common.write_moving(flat, range(1, 7), 128, 80, change=wipe)
+        self.assert_no_note(self.probe(plain, 3), words)  # Its shifts look like a jitter.
+        self.assert_no_note(self.probe(flat, 4), words)
+        for source, settings, fits in (
+                (plain, ["motion.unit=uv"],
+                 "164.9 pixels at 128x80; taken as pixels they would be 1.35 long: "
+                 "--set motion.unit=px"),
+                (plain, ["motion.scale_x=900", "motion.scale_y=900"],
+                 "1.35 long: --set motion.scale_x=1 --set motion.scale_y=1"),
+                (flat, ["motion.unit=uv", "motion.scale_x=-2", "motion.scale_y=2",
+                        "motion.bias_x=0.5", "motion.bias_y=0.5"],
+                 "--set motion.unit=px --set motion.scale_x=-1 --set motion.scale_y=1 "
+                 "--set motion.bias_x=0 --set motion.bias_y=0"),
+                (huge, [], "motion.scale_x and motion.scale_y are too large: less than 0.095 and")):
+            options = [text for setting in settings for text in ("--set", setting)]
+            got = self.probe(source, 3, *options)
+            self.assert_note(got, words)
+            self.assert_note(got, fits)
+            self.assertTrue(got["motion"]["too_long"])
+            result = common.run("upscale", source, "-o", self.path("out"), "--end", 4, "--model",
+                                "taau", "--overwrite", *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("warning: " + words), 1, result.stderr)
+            self.assertIn(fits, result.stderr)
+        # Refused, and told why.
+        self.fail_with(1, [words, "taken as pixels", "never measured"], "upscale", plain, "-o",
+                       self.path("out"), "--overwrite", "--convention", "godot", "--set",
+                       "color.channels=*.Combined.R,*.Combined.G,*.Combined.B", "--set",
+                       "motion.channels=*.Vector.X,*.Vector.Y")
+
     def test_averaged_silhouettes(self):
         clip = self.clip("sharp", pattern="disocclusion")
         self.assertFalse(self.probe(clip, 0)["silhouettes"]["averaged"])
