@@ -309,7 +309,6 @@ static void wrong_architecture(struct test_rng *rng)
         {&fx_model_integers, "[254,", "[-254,", HS_ERR_FORMAT, MULTIPLIERS},
         {&fx_model_integers, "[254,", "[1e30,", HS_ERR_FORMAT, MULTIPLIERS},
         {&fx_model_integers, "[254,", "[null,", HS_ERR_FORMAT, MULTIPLIERS},
-        {&fx_model_integers, "[254,", "[", HS_ERR_FORMAT, MULTIPLIERS},
         {&fx_model_integers, "[254,", "{", HS_ERR_FORMAT, MULTIPLIERS},
         {&fx_model_integers, K("scale", T("level")), K("scale", "null"), HS_ERR_FORMAT,
          "layer enter: scale is not a text"},
