@@ -92,7 +92,6 @@ static const struct tool_option options[] = {
 
 static const struct tool_rule rules[] = {
     {OPT_STILL, TOOL_EXCLUDES, OPT_SPEED},
-    {OPT_NO_REFERENCE, TOOL_EXCLUDES, OPT_REFERENCE_SPP},
     {0},
 };
 

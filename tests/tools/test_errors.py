@@ -337,8 +337,6 @@ class Errors(common.Case):
                 ("--sheet-frame", "without --sheet", ["compare", "a", "b", "--sheet-frame", 2]),
                 ("--convention", "without --motion", ["compare", "a", "b", "-c", "raw"]),
                 ("--still", "--speed", ["render", "still", "-o", "x", "--still", "--speed", 2]),
-                ("--no-reference", "--reference-spp",
-                 ["render", "still", "-o", "x", "--no-reference", "--reference-spp", 4]),
                 ("--format none", "--output", ["render", "still", "-o", "x", "--format", "none"]),
                 ("--format none", "--overwrite",
                  ["render", "still", "--overwrite", "--format", "none"]),
