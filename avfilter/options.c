@@ -25,7 +25,7 @@
 
 static const AVOption options[] = {
     TEXT("model", model, "auto", FIXED,
-         "preset to run (taau, fast, quality, best, atrous, ray), model file, or auto"),
+         "preset to run (taau, fast, quality, best, atrous, ray), oidn, model file, or auto"),
     INTEGER(INT, "path", path, HS_PATH_AUTO, HS_PATH_AUTO, HS_PATH_MATRIX, FIXED, "path",
             "arithmetic of the model"),
     VALUE("auto", HS_PATH_AUTO, FIXED, "path", "the fastest that the device can run"),

@@ -138,7 +138,8 @@ void gst_hs_upscale_class_init_properties(GObjectClass *class)
         class, PROP_MODEL, string, "model", "Model",
         "Preset to run: taau (weight-free temporal accumulation), fast, quality or best (with "
         "a network), atrous or ray (for noisy path-traced frames with guides, ray "
-        "with a network); a model file; or auto: quality where its file is found, else taau",
+        "with a network); oidn (Open Image Denoise on the CPU, then taau); a model file; or auto: "
+        "quality where its file is found, else taau",
         "auto", fixed);
     GST_HS_INSTALL(class, PROP_PATH, enum, "path", "Path",
                    "Arithmetic of the model; one that the device lacks falls back with a log line",

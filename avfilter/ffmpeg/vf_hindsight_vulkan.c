@@ -29,7 +29,10 @@
 
 #include <hindsight/avfilter.h>
 
+#include <string.h>
+
 #include "libavutil/hwcontext.h"
+#include "libavutil/mem.h"
 #include "libavutil/opt.h"
 
 #include "avfilter.h"
@@ -50,6 +53,10 @@ typedef struct HindsightContext {
 
     int planes;                   ///< bits of the optional inputs
     int pads[HS_AVFILTER_INPUTS]; ///< index of each input's pad, -1: none
+    char *aovs;                   ///< kinds, one after the other
+    enum hs_avfilter_aov_kind kinds[HS_AVFILTER_AOV_MAX];
+    int nb_aovs;
+    int aov_pad; ///< index of the first one's input; its output is the second one
     int opened;
     int64_t last_pts; ///< of colour, in the time base of fs
 } HindsightContext;
@@ -60,6 +67,58 @@ static av_cold int preinit(AVFilterContext *ctx)
 
     s->hs = hs_avfilter_alloc();
     return s->hs ? 0 : AVERROR(ENOMEM);
+}
+
+static int config_aov(AVFilterLink *outlink);
+
+static av_cold int parse_aovs(AVFilterContext *ctx)
+{
+    HindsightContext *s = ctx->priv;
+
+    for (const char *kind = s->aovs; kind && *kind;) {
+        size_t length = strcspn(kind, "|");
+
+        if (s->nb_aovs == HS_AVFILTER_AOV_MAX) {
+            av_log(ctx, AV_LOG_ERROR, "aovs: at most %d\n", HS_AVFILTER_AOV_MAX);
+            return AVERROR(EINVAL);
+        }
+        if (length == 5 && !strncmp(kind, "light", length)) {
+            s->kinds[s->nb_aovs++] = HS_AVFILTER_AOV_LIGHT;
+        } else if (length == 4 && !strncmp(kind, "data", length)) {
+            s->kinds[s->nb_aovs++] = HS_AVFILTER_AOV_DATA;
+        } else {
+            av_log(ctx, AV_LOG_ERROR, "aovs: light and data are kinds, \"%.*s\" is not\n",
+                   (int)length, kind);
+            return AVERROR(EINVAL);
+        }
+        kind += length + (kind[length] == '|');
+    }
+
+    return 0;
+}
+
+/** An input and an output for each AOV, behind the others. */
+static av_cold int append_aovs(AVFilterContext *ctx)
+{
+    HindsightContext *s = ctx->priv;
+    int ret;
+
+    if ((ret = parse_aovs(ctx)) < 0)
+        return ret;
+    s->aov_pad = ctx->nb_inputs;
+    for (int i = 0; i < s->nb_aovs; i++) {
+        AVFilterPad in = {
+            .name = hs_avfilter_input_name(HS_AVFILTER_AOV + i),
+            .type = AVMEDIA_TYPE_VIDEO,
+        };
+        AVFilterPad out = in;
+
+        out.config_props = config_aov;
+        if ((ret = ff_append_inpad(ctx, &in)) < 0 || (ret = ff_append_outpad(ctx, &out)) < 0)
+            return ret;
+    }
+
+    return 0;
 }
 
 static av_cold int init(AVFilterContext *ctx)
@@ -86,7 +145,7 @@ static av_cold int init(AVFilterContext *ctx)
     }
     hs_avfilter_set_inputs(s->hs, s->planes);
 
-    return 0;
+    return append_aovs(ctx);
 }
 
 static av_cold void uninit(AVFilterContext *ctx)
@@ -102,7 +161,8 @@ static AVFilterFormats *make_formats(enum hs_avfilter_input input)
     const enum AVPixelFormat *fmts = hs_avfilter_formats(input, false);
     AVFilterFormats *list = NULL;
 
-    if (ff_add_format(&list, AV_PIX_FMT_VULKAN) < 0)
+    /* AOVs come out as they come in, in system memory */
+    if (input < HS_AVFILTER_AOV && ff_add_format(&list, AV_PIX_FMT_VULKAN) < 0)
         return NULL;
     for (; *fmts != AV_PIX_FMT_NONE; fmts++) {
         if (ff_add_format(&list, *fmts) < 0)
@@ -125,6 +185,14 @@ static int query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg
             continue;
         ret = ff_formats_ref(make_formats(i), &cfg_in[s->pads[i]]->formats);
         if (ret < 0)
+            return ret;
+    }
+
+    for (int i = 0; i < s->nb_aovs; i++) {
+        AVFilterFormats *both = make_formats(HS_AVFILTER_AOV + i);
+
+        if ((ret = ff_formats_ref(both, &cfg_in[s->aov_pad + i]->formats)) < 0 ||
+            (ret = ff_formats_ref(both, &cfg_out[1 + i]->formats)) < 0)
             return ret;
     }
 
@@ -155,13 +223,48 @@ static int64_t half_frame(const FFFrameSync *fs, const AVFrame *colour)
     return 0;
 }
 
+/** The frame of an input that belongs to colour; NULL: it has none of that time. */
+static int get_plane(FFFrameSync *fs, int pad, int64_t half, const AVFrame **plane)
+{
+    AVFilterContext *ctx = fs->parent;
+    AVFrame *frame = NULL;
+    int64_t slack;
+    int ret;
+
+    if ((ret = ff_framesync_get_frame(fs, pad, &frame, 0)) < 0)
+        return ret;
+    /* half of a unit is lost when two time bases round differently */
+    slack = FFMAX(av_rescale_q(1, ctx->inputs[0]->time_base, fs->time_base),
+                  av_rescale_q(1, ctx->inputs[pad]->time_base, fs->time_base)) /
+            2;
+    /* framesync holds frames; one of another time is no plane of this frame */
+    *plane = frame && FFABS(frame->pts - fs->pts) <= FFMAX(half, slack) ? frame : NULL;
+
+    return 0;
+}
+
+static int push(FFFrameSync *fs, AVFilterLink *outlink, AVFrame *out)
+{
+    AVFilterContext *ctx = fs->parent;
+
+    /* nobody takes it any more */
+    if (ff_outlink_get_status(outlink)) {
+        av_frame_free(&out);
+        return 0;
+    }
+    out->pts = av_rescale_q(fs->pts, fs->time_base, outlink->time_base);
+    out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base, outlink->time_base);
+
+    return ff_filter_frame(outlink, out);
+}
+
 static int process_frame(FFFrameSync *fs)
 {
     AVFilterContext *ctx = fs->parent;
     HindsightContext *s = ctx->priv;
-    AVFilterLink *outlink = ctx->outputs[0];
     const AVFrame *inputs[HS_AVFILTER_INPUTS] = {NULL};
-    AVFrame *colour = NULL, *out;
+    struct hs_avfilter_aov aovs[HS_AVFILTER_AOV_MAX] = {{NULL}};
+    AVFrame *colour = NULL, *out = NULL;
     int64_t half;
     int ret;
 
@@ -174,44 +277,54 @@ static int process_frame(FFFrameSync *fs)
 
     inputs[HS_AVFILTER_COLOUR] = colour;
     for (int i = HS_AVFILTER_COLOUR + 1; i < HS_AVFILTER_INPUTS; i++) {
-        AVFrame *frame = NULL;
-        int64_t slack;
-
-        if (s->pads[i] < 0)
-            continue;
-        if ((ret = ff_framesync_get_frame(fs, s->pads[i], &frame, 0)) < 0)
+        if (s->pads[i] >= 0 && (ret = get_plane(fs, s->pads[i], half, &inputs[i])) < 0)
             return ret;
-        /* half of a unit is lost when two time bases round differently */
-        slack = FFMAX(av_rescale_q(1, ctx->inputs[0]->time_base, fs->time_base),
-                      av_rescale_q(1, ctx->inputs[s->pads[i]]->time_base, fs->time_base)) /
-                2;
-        /* framesync holds frames; one of another time is no plane of this frame */
-        if (frame && FFABS(frame->pts - fs->pts) <= FFMAX(half, slack))
-            inputs[i] = frame;
+    }
+    for (int i = 0; i < s->nb_aovs; i++) {
+        aovs[i].kind = s->kinds[i];
+        if ((ret = get_plane(fs, s->aov_pad + i, half, &aovs[i].in)) < 0)
+            goto fail;
+        if (!(aovs[i].out = av_frame_alloc()))
+            goto nomem;
     }
 
     if (!(out = av_frame_alloc()))
-        return AVERROR(ENOMEM);
-    if ((ret = hs_avfilter_run(s->hs, inputs, out)) < 0) {
-        av_frame_free(&out);
+        goto nomem;
+    if ((ret = hs_avfilter_run_aovs(s->hs, inputs, aovs, s->nb_aovs, out)) < 0) {
         /* told once: who goes on gets the next frame, without a history that misses this one */
         fs->frame_ready = 0;
         av_opt_set_int(s->hs, "reset", 1, 0);
-        return ret;
+        goto fail;
     }
-    out->pts = av_rescale_q(fs->pts, fs->time_base, outlink->time_base);
-    out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base, outlink->time_base);
+    ret = push(fs, ctx->outputs[0], out);
+    out = NULL;
+    for (int i = 0; ret >= 0 && i < s->nb_aovs; i++) {
+        ret = push(fs, ctx->outputs[1 + i], aovs[i].out);
+        aovs[i].out = NULL;
+    }
+    goto fail;
+nomem:
+    ret = AVERROR(ENOMEM);
+fail:
+    av_frame_free(&out);
+    for (int i = 0; i < s->nb_aovs; i++)
+        av_frame_free(&aovs[i].out);
 
-    return ff_filter_frame(outlink, out);
+    return ret;
 }
 
 static int config_sync(AVFilterContext *ctx)
 {
     HindsightContext *s = ctx->priv;
+    const unsigned nb_outputs = ctx->nb_outputs;
     int ret;
 
     ff_framesync_uninit(&s->fs);
-    if ((ret = ff_framesync_init(&s->fs, ctx, ctx->nb_inputs)) < 0)
+    /* it drives the first output and wants to see no other: activate() has the rest */
+    ctx->nb_outputs = 1;
+    ret = ff_framesync_init(&s->fs, ctx, ctx->nb_inputs);
+    ctx->nb_outputs = nb_outputs;
+    if (ret < 0)
         return ret;
     s->last_pts = AV_NOPTS_VALUE;
     s->fs.opaque = s;
@@ -279,11 +392,43 @@ static int config_output(AVFilterLink *outlink)
     return 0;
 }
 
+/** As the picture's link, which is configured before. */
+static int config_aov(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    const AVFilterLink *main = ctx->outputs[0];
+
+    outlink->w = main->w;
+    outlink->h = main->h;
+    outlink->sample_aspect_ratio = main->sample_aspect_ratio;
+    outlink->time_base = main->time_base;
+    ff_filter_link(outlink)->frame_rate = ff_filter_link(ctx->outputs[0])->frame_rate;
+
+    return 0;
+}
+
+/** framesync knows of the first output only. */
 static int activate(AVFilterContext *ctx)
 {
     HindsightContext *s = ctx->priv;
+    int ret = ff_framesync_activate(&s->fs), wanted = 0;
 
-    return ff_framesync_activate(&s->fs);
+    for (int i = 0; i < s->nb_aovs; i++) {
+        AVFilterLink *outlink = ctx->outputs[1 + i];
+
+        if (s->fs.eof || ff_outlink_get_status(ctx->outputs[0]))
+            ff_outlink_set_status(outlink, AVERROR_EOF, s->fs.pts);
+        else
+            wanted |= ff_outlink_frame_wanted(outlink);
+    }
+    if (ret != FFERROR_NOT_READY || !wanted)
+        return ret;
+    for (int i = 0; i < ctx->nb_inputs; i++) {
+        if (!ff_inlink_queued_frames(ctx->inputs[i]) && !ff_outlink_get_status(ctx->inputs[i]))
+            ff_inlink_request_frame(ctx->inputs[i]);
+    }
+
+    return 0;
 }
 
 static int process_command(AVFilterContext *ctx, const char *cmd, const char *arg, char *res,
@@ -396,6 +541,14 @@ static const AVOption hindsight_vulkan_options[] = {
      0,
      FLAGS,
      .unit = "planes"},
+    {"aovs",
+     "set the kinds of the AOVs, light or data, with | between them",
+     OFFSET(aovs),
+     AV_OPT_TYPE_STRING,
+     {.str = ""},
+     0,
+     0,
+     FLAGS},
     {NULL}};
 
 static const AVClass hindsight_vulkan_class = {
@@ -418,7 +571,8 @@ static const AVFilterPad hindsight_vulkan_outputs[] = {
 
 #define DESCRIPTION \
     NULL_IF_CONFIG_SMALL("Upscale rendered sequences with depth and motion vectors.")
-#define FILTER_FLAGS AVFILTER_FLAG_HWDEVICE | AVFILTER_FLAG_DYNAMIC_INPUTS
+#define FILTER_FLAGS \
+    AVFILTER_FLAG_HWDEVICE | AVFILTER_FLAG_DYNAMIC_INPUTS | AVFILTER_FLAG_DYNAMIC_OUTPUTS
 
 #if LIBAVFILTER_VERSION_MAJOR >= 11
 const FFFilter ff_vf_hindsight_vulkan = {

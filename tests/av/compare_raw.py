@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Raw GBRA floats against EXR frames: compare_raw.py RAW DIR [TOLERANCE]. Default: no difference.
+"""Raw frames against EXR ones: compare_raw.py RAW DIR [TOLERANCE]. Default: no difference.
 
+Raw are gbrapf32le, or rgbaf16le where the file is half as large.
 Both ways run the same shaders on the same driver on the same numbers, so nothing may differ."""
 import pathlib
 import sys
@@ -21,9 +22,12 @@ def main():
     tolerance = float(sys.argv[3]) if len(sys.argv) > 3 else 0
     first = read_exr(files[0])
     raw = np.fromfile(sys.argv[1], "<f4")
-    if raw.size != first.size * len(files):
+    if 2 * raw.size == first.size * len(files):
+        frames = raw.view("<f2").astype("f4").reshape(len(files), *first.shape)
+    elif raw.size == first.size * len(files):
+        frames = raw.reshape(len(files), 4, *first.shape[:2])[:, [2, 0, 1, 3]].transpose(0, 2, 3, 1)
+    else:
         sys.exit(f"{raw.size} numbers for {len(files)} frames of {first.shape}")
-    frames = raw.reshape(len(files), 4, *first.shape[:2])[:, [2, 0, 1, 3]].transpose(0, 2, 3, 1)
     worst = max(float(np.abs(read_exr(path) - frame).max()) for path, frame in zip(files, frames))
     print(f"{len(files)} frames, greatest difference {worst:g}, allowed {tolerance:g}")
     sys.exit(worst > tolerance or not np.isfinite(frames).all())

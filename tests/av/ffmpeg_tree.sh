@@ -104,16 +104,26 @@ loader=$(ldconfig -p | awk '/libvulkan\.so\.1 / && /x86-64|AArch64/ { print $NF;
 for library in avutil avcodec avformat avfilter swscale; do
     path=${path:-}$work/ffmpeg/lib$library:
 done
-export LD_LIBRARY_PATH="$path$build/avfilter:$build/engine"
+# The last one has a stand-in of Open Image Denoise.
+export LD_LIBRARY_PATH="$path$build/avfilter:$build/engine:$build/tests/tools/oidn"
 export PATH="$work/ffmpeg:$PATH"
 sequence=$tree/samples/bridge/lr
 semaphores=VK_KHR_external_semaphore_fd
 host=VK_EXT_external_memory_host
 hindsight=$build/tools/hindsight
 
-rm -rf planes command
-"$hindsight" planes "$sequence" -o planes --quiet &&
-    "$hindsight" upscale "$sequence" -o command --device cpu --depth float --quiet || exit 1
+upscale()
+{
+    "$hindsight" upscale "$sequence" --device cpu --depth float --quiet "$@" || exit 1
+}
+look=aces,contrast=0.2,shadows=0/0/0.1,vignette=0.5
+export FAKE_OIDN=copy
+
+rm -rf planes command looked denoised
+"$hindsight" planes "$sequence" -o planes --quiet || exit 1
+upscale -o command
+upscale -o looked --look "$look"
+upscale -o denoised --model oidn
 raw="-f rawvideo -video_size 204x114 -framerate 24 -pixel_format"
 inputs="$raw rgbaf16le -i planes/colour.raw $raw grayf32le -i planes/depth.raw \
     $raw gbrpf32le -i planes/motion.raw"
@@ -154,6 +164,46 @@ format=rgba" device.rgb
 format=rgba64le" device.rgb
     check $? "no download between hwupload and hwdownload"
 
+    run_ffmpeg "" $inputs -filter_complex \
+        "hindsight_vulkan=$options:format=gbrapf32le:look='$look'" look.rgb
+    check $? "a look"
+    python3 "$tree/tests/av/compare_raw.py" look.rgb looked
+    check $? "the look of the command"
+    ! run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:look=filmic" -f null - &&
+        grep -q 'aces and what follows it, is expected' run.log
+    check $? "an unknown look is one clear error"
+
+    run_ffmpeg "" $inputs -filter_complex \
+        "hindsight_vulkan=$options:format=gbrapf32le:model=oidn" denoised.rgb
+    check $? "Open Image Denoise"
+    python3 "$tree/tests/av/compare_raw.py" denoised.rgb denoised
+    check $? "what the command makes of Open Image Denoise"
+    ! FAKE_OIDN=fail run_ffmpeg "" $inputs -filter_complex \
+        "hindsight_vulkan=$options:model=oidn" -f null - && grep -q 'the fake says no' run.log
+    check $? "an Open Image Denoise that fails is an error"
+
+    # All of the light is the picture; motion is no part of it.
+    run_ffmpeg "" $inputs $raw rgbaf16le -i planes/colour.raw $raw gbrpf32le -i planes/motion.raw \
+        -filter_complex "[0][1][2][3][4]hindsight_vulkan=$options:format=gbrapf32le:\
+aovs=light|data[o][a][b]" -map "[o]" beside.rgb -map "[a]" light.rgb -map "[b]" data.rgb
+    check $? "AOVs"
+    same float.rgb beside.rgb "the same picture beside AOVs"
+    # Shares of it are kept in half floats.
+    python3 "$tree/tests/av/compare_raw.py" light.rgb command 0.02
+    check $? "a light that is all of it is the picture"
+    [ "$(wc -c <data.rgb)" = "$((4 * $(wc -c <planes/motion.raw)))" ]
+    check $? "values of the output's size"
+    for kinds in lights 'light||data'; do
+        ! run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:aovs=$kinds" \
+            -f null - && grep -q 'aovs: light and data are kinds' run.log
+        check $? "unknown AOVs: $kinds"
+    done
+    ! run_ffmpeg "" $inputs $raw gbrpf32le -i planes/motion.raw -filter_complex \
+        "[3]scale=100:100[a];[0][1][2][a]hindsight_vulkan=$options:aovs=data[o][b]" -map "[o]" \
+        -f null - -map "[b]" -f null - &&
+        grep -q 'aov0: expected 204x114, found 100x100' run.log
+    check $? "an AOV of another size is one clear error"
+
     # setpts leaves neither a frame rate nor durations.
     run_ffmpeg "" $inputs -filter_complex "[0]setpts=PTS[c];\
 [1]settb=1/1000,setpts='PTS+7*gt(N,0)'[d];[c][d][2]hindsight_vulkan=$options:format=gbrapf32le:\
@@ -164,7 +214,7 @@ missing_planes=error" unrated.rgb
 [1]settb=1/1000,setpts='PTS+30*gt(N,0)'[d];[c][d][2]hindsight_vulkan=$options:\
 missing_planes=error" -f null - && grep -q 'has no depth' run.log
     check $? "a plane of more than half a frame later is none of the frame"
-    for planes in 1 depth+64; do
+    for planes in 1 depth+512; do
         ! run_ffmpeg "" $inputs -filter_complex \
             "hindsight_vulkan=planes=$planes:convention=blender" -f null - &&
             grep -q 'is none of the inputs' run.log

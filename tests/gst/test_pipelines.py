@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every script in pipelines/ runs and gives what it says, and the validation layer stays silent."""
+import ctypes.util
 import filecmp
 import glob
 import json
@@ -118,6 +119,51 @@ class Pipelines(unittest.TestCase):
         for name in sorted(glob.glob(self.path("dim.*.exr"))):
             self.assertTrue(filecmp.cmp(name, name.replace("dim.", "cut."), shallow=False), name)
             self.assertFalse((read(name) == read(name.replace("dim.", "out."))).all(), name)
+
+    def test_oidn(self):
+        """Open Image Denoise, or what stands in for it, as the command has it; in both memories."""
+        self.command("render", "mirror", "-o", self.path("clip"), "--mode", "path", "--spp", "2",
+                     "--frames", "2", "--render-size", "64x48", "--device", "cpu", "-q",
+                     "--no-reference")
+        source = self.path("clip/frame.%04d.exr")
+        refused = subprocess.run(
+            [LAUNCH, "-q", "hssequencesrc", f"location={source}", "!", "hsupscale", "model=oidn",
+             "!", "fakesink"], capture_output=True, text=True, timeout=120)
+        if not ctypes.util.find_library("OpenImageDenoise"):
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("needs libOpenImageDenoise.so.2", refused.stderr)
+        before = dict(os.environ)
+        self.addCleanup(os.environ.update, before)
+        os.environ["LD_LIBRARY_PATH"] = os.environ["FAKE_OIDN_FOLDER"] + ":" + \
+            before.get("LD_LIBRARY_PATH", "")
+        pictures = []
+        for mode in ("copy", "albedo", "normal"):
+            os.environ["FAKE_OIDN"] = mode
+            self.launch("hssequencesrc", f"location={source}", "!", "hsupscale", "model=oidn",
+                        "!", "hssequencesink", f"location={self.path(mode + '.%04d.exr')}")
+            self.command("upscale", source, "-o", self.path("ref.####.exr"), "--model", "oidn",
+                         "--overwrite")
+            for name in sorted(glob.glob(self.path(mode + ".*.exr"))):
+                ref = name.replace(mode + ".", "ref.")
+                self.assertTrue(filecmp.cmp(name, ref, shallow=False), name)
+            pictures.append(read(name))
+        for one, other in ((0, 1), (1, 2)):
+            self.assertGreater(np.abs(pictures[one] - pictures[other]).max(), 0.1)
+        # Images are read back.
+        os.environ["FAKE_OIDN"] = "copy"
+        for model in ("oidn", "taau"):
+            self.launch("hstestsrc", "num-buffers=2", "width=64", "height=48", "!", "hsupscale",
+                        f"model={model}", "!", "hssequencesink",
+                        f"location={self.path(model + '-s.%04d.exr')}")
+        for name in sorted(glob.glob(self.path("oidn-s.*.exr"))):
+            np.testing.assert_allclose(read(name), read(name.replace("oidn-s", "taau-s")),
+                                       rtol=0.02, atol=2e-3)
+        os.environ["FAKE_OIDN"] = "fail"
+        failed = subprocess.run(
+            [LAUNCH, "-q", "hssequencesrc", f"location={source}", "!", "hsupscale", "model=oidn",
+             "!", "fakesink"], capture_output=True, text=True, timeout=120)
+        self.assertNotEqual(failed.returncode, 0)
+        self.assertIn("the fake says no", failed.stderr)
 
     def test_look(self):
         """Display formats get the look that the command makes; others stay linear."""
