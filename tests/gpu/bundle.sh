@@ -11,8 +11,8 @@ rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/layers" "$out/tree"
 
 programs=$build/tools/hindsight
-for test in device frame planes sequence bands network integers split stages real look atrous \
-    atrous_guides steady scenes_clip scenes_planes scenes_path avfilter; do
+for test in device frame planes sequence bands matrices network integers split stages real look \
+    atrous atrous_guides steady scenes_clip scenes_planes scenes_path avfilter; do
     programs="$programs $(find "$build/tests" -maxdepth 2 -type f -name "test_$test")"
 done
 # The programs' own loader and C library come along: the machine's may be older.

@@ -34,50 +34,77 @@ else
 fi
 
 passed=0 failed=0 skipped=0
-tests=
+texts=$out/checks
+rm -rf "$texts"
+mkdir -p "$texts"
+
+# Each case by itself and all at once: one that fails hides no other. What each says is in OUT even
+# if the time runs out.
+run_tests()
+{
+    pids=
+    for name; do
+        program "test_$name" --list >"$work/cases" || echo "$name has no cases"
+        number=10
+        while read -r case; do
+            number=$((number + 1))
+            {
+                program "test_$name" "$case" >"$texts/test_$name.$number.txt" 2>&1 </dev/null
+                echo "$?" >"$work/test_$name.$number.code"
+            } &
+            pids="$pids $!"
+        done <"$work/cases"
+    done
+    # shellcheck disable=SC2086
+    wait $pids
+    for code in "$work"/test_*.code; do
+        [ -e "$code" ] || continue
+        name=$(basename "$code" .code)
+        text=$texts/$name.txt
+        case $(cat "$code") in
+        0) passed=$((passed + 1)) ;;
+        77)
+            skipped=$((skipped + 1))
+            echo "${name#test_} skipped: $(grep '^skip' "$text" | head -n 1)"
+            ;;
+        *)
+            failed=$((failed + 1))
+            echo "${name#test_} failed:"
+            tail -n 12 "$text" | cut -c1-400
+            ;;
+        esac
+        rm "$code"
+    done
+}
+
+# Layer by layer comes first: it tells most of a device that is new.
+first= tests=
 for path in "$here"/bin/test_*; do
-    case ${path##*/} in
-    test_scenes_*) ;; # scenes.sh
-    *) [ "${TESTS:-1}" = 1 ] && tests="$tests ${path##*/test_}" ;;
+    [ "${TESTS:-1}" = 1 ] || break
+    name=${path##*/test_}
+    case $name in
+    scenes_*) ;; # scenes.sh
+    matrices | split) first="$first $name" ;;
+    *) tests="$tests $name" ;;
     esac
 done
-# Each case by itself and all at once: one that fails hides no other.
-for name in $tests; do
-    program "test_$name" --list >"$work/cases" || echo "$name has no cases"
-    number=10
-    while read -r case; do
-        number=$((number + 1))
-        {
-            program "test_$name" "$case" >"$work/test_$name.$number.txt" 2>&1 </dev/null
-            echo "$?" >"$work/test_$name.$number.code"
-        } &
-    done <"$work/cases"
-done
-wait
-for code in "$work"/test_*.code; do
-    [ -e "$code" ] || continue
-    text=${code%.code}.txt
-    name=$(basename "$text" .txt)
-    case $(cat "$code") in
-    0) passed=$((passed + 1)) ;;
-    77)
-        skipped=$((skipped + 1))
-        echo "${name#test_} skipped: $(grep '^skip' "$text" | head -n 1)"
-        ;;
-    *)
-        failed=$((failed + 1))
-        echo "${name#test_} failed:"
-        tail -n 12 "$text" | cut -c1-400
-        ;;
-    esac
-done
-if [ -n "$tests" ]; then
-    tail -n +1 "$work"/test_*.txt >"$out/checks.txt"
-    grep -h 'dB' "$work"/test_stages.*.txt "$work"/test_real.*.txt | sort | uniq -c | sort -rn |
-        tail -n 3
-    grep -h 'dB' "$work"/test_network.*.txt
-    grep -hE 'dB|equal' "$work"/test_integers.*.txt
+# shellcheck disable=SC2086
+[ -z "$first" ] || run_tests $first
+if [ -n "$first" ]; then
+    grep -hE '^ +[^ ]' "$texts"/test_matrices.*.txt
+    grep -h 'dB' "$texts"/test_split.*.txt
+    echo "layers took $(($(date +%s) - began)) s"
 fi
+# shellcheck disable=SC2086
+[ -z "$tests" ] || run_tests $tests
+if [ -n "$tests" ]; then
+    tail -n +1 "$texts"/test_*.txt >"$out/checks.txt"
+    grep -h 'dB' "$texts"/test_stages.*.txt "$texts"/test_real.*.txt | sort | uniq -c | sort -rn |
+        tail -n 3
+    grep -h 'dB' "$texts"/test_network.*.txt
+    grep -hE 'dB|equal' "$texts"/test_integers.*.txt
+fi
+wait # for the yardstick's operations
 [ "$passed" = 0 ] || echo "checks took $(($(date +%s) - began)) s"
 nvidia-smi --query-gpu=name,clocks.sm,clocks.mem,power.limit --format=csv,noheader 2>/dev/null
 

@@ -160,17 +160,18 @@ static void run_pair(struct fixture *fx, const struct file files[2], struct pair
         struct hs_ref_plane pictures[2];
         for (int i = 0; i < 2; i++)
             pictures[i] = picture(fx, pair->streams[i], &s);
-        // Without this, the twin would not know the other's features. Heads of zeros are taau.
-        struct hs_ref_plane plain = picture(fx, taau, &s);
-        require_planes_near("picture", &pictures[0], &plain, (struct bound){1e-6f, 1e-6f, 1e-3f});
-        hs_ref_plane_finish(&plain);
-        REQUIRE_MEM(pictures[0].texels, pictures[1].texels,
-                    (size_t)r->out_width * r->out_height * 4 * sizeof(float));
+        // The network comes first: it tells which layer is wrong, pictures only that one is.
         struct hs_ref_plane features = read_features(
             fx, pair->streams[1], (int)s.frame.render_width, (int)s.frame.render_height);
         compare_features(fx, pair->streams[1], &files[0], &s, &features);
         compare_network(fx, pair->streams[0], &files[0], &features);
         hs_ref_plane_finish(&features);
+        // Without this, the twin would not know the other's next features. Heads of zeros are taau.
+        struct hs_ref_plane plain = picture(fx, taau, &s);
+        require_planes_near("picture", &pictures[0], &plain, (struct bound){1e-6f, 1e-6f, 1e-3f});
+        hs_ref_plane_finish(&plain);
+        REQUIRE_MEM(pictures[0].texels, pictures[1].texels,
+                    (size_t)r->out_width * r->out_height * 4 * sizeof(float));
         hs_ref_plane_finish(&pictures[0]);
         hs_ref_plane_finish(&pictures[1]);
         drop_source(fx, &s);
@@ -200,6 +201,7 @@ static void run_networks(struct test_rng *rng, const struct fx_model_config *con
         FX_OPEN(&fx, NULL, "taau");
         for (int p = 0; p < 2; p++) {
             struct pair pair;
+            printf("  %s, %s\n", recipes[i].name, p ? "matrix" : "plain");
             if (open_pair(&fx, files, paths[p], &recipes[i], &pair))
                 run_pair(&fx, files, &pair, &recipes[i], frames);
             else

@@ -258,7 +258,7 @@ static void zero_head_of(struct test_rng *rng, struct fx_model_config config, co
             hs_ref_plane_finish(&got);
             drop_source(&fx, &s);
         }
-        printf("  %s: %.1f dB\n", r->name, decibels(&error));
+        printf("  %s, %s: %.1f dB\n", r->name, i % 2 ? "matrix" : "plain", decibels(&error));
         // Samples have 16 bits on the matrix path.
         REQUIRE(decibels(&error) >= 65);
         hs_stream_destroy(&a);

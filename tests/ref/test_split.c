@@ -159,7 +159,8 @@ static void compare(struct test_rng *rng, const struct fx_model_config *config, 
         hs_ref_plane_finish(&want);
         drop_source(&fx, &s);
     }
-    printf("  %s: %.1f dB\n", r->name, decibels(&error));
+    printf("  %s, %s: %.1f dB\n", r->name, path == HS_PATH_MATRIX ? "matrix" : "plain",
+           decibels(&error));
     // Equal to the last bit, or nearly.
     if (isinf(least))
         REQUIRE(error.sum <= 0);
