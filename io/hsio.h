@@ -372,6 +372,16 @@ struct hsio_mended {
  */
 int hsio_frame_mend(struct hsio_frame *frame, struct hsio_mended *out);
 
+/**
+ * The same, and motion is in one form in all frames that have any, whatever its convention was: in
+ * pixels of its plane to the previous frame, x right, y down; NaN where there is no vector. The
+ * frame's info says so. Where hsio_frame_mend() came before, its form stays.
+ *
+ * Thread, Cost, Errors: as hsio_frame_mend(), and each frame's motion is read.
+ * Since: 2.
+ */
+int hsio_frame_canonical(struct hsio_frame *frame, struct hsio_mended *out);
+
 /* ------------------------------------------------------------------------------- output --- */
 
 enum hsio_curve {

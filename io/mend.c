@@ -326,14 +326,14 @@ static uint64_t count_unwritten(const struct field *field)
     return n;
 }
 
-/* From here on the frame's motion is this. */
-static void keep(struct hsio_frame *f, struct field *field, bool turned)
+/* From here on the frame's motion is this. `holes`: pixels without a vector may be left. */
+static void keep(struct hsio_frame *f, struct field *field, bool holes)
 {
     struct hsio_motion_convention *m = &f->convention.motion;
 
     *m = (struct hsio_motion_convention){
         .unwritten =
-            turned || m->unwritten == HSIO_UNWRITTEN_NAN ? HSIO_UNWRITTEN_NAN : HSIO_UNWRITTEN_NONE,
+            holes || m->unwritten == HSIO_UNWRITTEN_NAN ? HSIO_UNWRITTEN_NAN : HSIO_UNWRITTEN_NONE,
         .resolution = m->resolution,
         .jittered = m->jittered,
         .sign_x = 1,
@@ -381,17 +381,19 @@ end:
     return result;
 }
 
-int hsio_frame_mend(struct hsio_frame *frame, struct hsio_mended *out)
+/* `always`: also where nothing is to be made whole. */
+static int mend(struct hsio_frame *frame, bool always, struct hsio_mended *out)
 {
     const struct hsio_motion_convention *m = &frame->convention.motion;
     const bool turned = m->direction == HSIO_DIRECTION_NEXT;
     const bool camera = frame->info.has_view && frame->info.has_proj;
+    const bool whole = m->unwritten == HSIO_UNWRITTEN_NONE || camera;
     struct hsio_mended mended = {.turned = turned, .camera = camera};
     struct field field = {0};
     int result = 0;
 
-    if (frame->mended || (!turned && (m->unwritten == HSIO_UNWRITTEN_NONE || camera ||
-                                      !frame->info.planes[HSIO_PLANE_MOTION].present))) {
+    if (frame->mended ||
+        (!turned && ((whole && !always) || !frame->info.planes[HSIO_PLANE_MOTION].present))) {
         *out = frame->mended ? frame->mended_facts : mended;
         return 0;
     }
@@ -402,15 +404,25 @@ int hsio_frame_mend(struct hsio_frame *frame, struct hsio_mended *out)
     if (!result && field.motion) {
         mended.unwritten = count_unwritten(&field);
         // Holes of turned vectors were hidden before: they have no history.
-        if (!turned)
+        if (!turned && !whole)
             result = estimate(frame, &field, &mended);
     }
     if (!result && field.motion) {
-        keep(frame, &field, turned);
+        keep(frame, &field, turned || always);
         frame->mended_facts = mended;
     }
     if (!result)
         *out = mended;
     field_finish(&field);
     return result;
+}
+
+int hsio_frame_mend(struct hsio_frame *frame, struct hsio_mended *out)
+{
+    return mend(frame, false, out);
+}
+
+int hsio_frame_canonical(struct hsio_frame *frame, struct hsio_mended *out)
+{
+    return mend(frame, true, out);
 }

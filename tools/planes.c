@@ -21,6 +21,7 @@
 enum {
     OPT_OUTPUT,
     OPT_GUIDES,
+    OPT_CANONICAL,
     OPT_PIPE,
     OPT_RATE,
     OPT_CONVENTION,
@@ -40,6 +41,10 @@ static const struct tool_option options[] = {
     {"guides", 0, NULL,
      "Also diffuse_albedo.raw, specular_albedo.raw, normal.raw, roughness.raw and "
      "hit_distance.raw, for models that read guides."},
+    {"canonical", 0, NULL,
+     "Motion as upscale uses it, whatever the files' convention is: in pixels to the previous "
+     "frame, x right, y down, vectors to the next frame turned round, pixels without a vector "
+     "following the camera that the others tell of, NaN where there is none."},
     {"pipe", 0, NULL,
      "Makes the planes named pipes, and ends when all of them have been read, or when a reader "
      "goes "
@@ -66,7 +71,7 @@ struct planes {
     struct tool_convention convention;
     struct hsio_options sequence;
     double rate;
-    bool guides, pipe, quiet;
+    bool guides, canonical, pipe, quiet;
 };
 
 static int take(void *priv, int row, const char *value)
@@ -79,6 +84,9 @@ static int take(void *priv, int row, const char *value)
         return 0;
     case OPT_GUIDES:
         p->guides = true;
+        return 0;
+    case OPT_CANONICAL:
+        p->canonical = true;
         return 0;
     case OPT_PIPE:
         p->pipe = true;
@@ -287,6 +295,7 @@ static void prepare(const struct planes *p, const struct hsio_frame_info *info, 
                                     .width = plane->width,
                                     .height = plane->height,
                                     .pipe = p->pipe,
+                                    .canonical = p->canonical,
                                     .present = wanted && plane->present,
                                     .half = planes_kinds[i].plane == HSIO_PLANE_COLOR &&
                                             plane->format == HSIO_FORMAT_RGBA16F};
@@ -352,7 +361,7 @@ static int scan(const struct planes *p, const struct hsio_sequence *seq, int cou
         const struct hsio_frame_info *info;
         struct hsio_frame *frame = NULL;
 
-        err = tool_interrupted() ? HS_ERR_IO : hsio_frame_open(seq, i, &frame);
+        err = tool_interrupted() ? HS_ERR_IO : planes_open_frame(seq, i, p->canonical, &frame);
         if (err < 0)
             break;
         info = hsio_frame_info(frame);
@@ -436,7 +445,8 @@ int tool_planes(int argc, char **argv)
         .command = "planes",
         .form = "IN -o DIR [options]",
         .about = "Writes the planes of a sequence as raw video, one file or named pipe each, for "
-                 "FFmpeg and others. Numbers are as stored: colour as half floats where the files "
+                 "FFmpeg and others. Numbers are as stored, and inputs.txt says what they mean: "
+                 "colour as half floats where the files "
                  "have such, everything else as planes of 32-bit floats.",
         .options = options,
         .rules = rules,

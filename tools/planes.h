@@ -29,7 +29,8 @@ struct planes_writer {
     atomic_bool *stop; ///< Another plane has failed.
     int kind, frames, width, height;
     bool pipe, wanted, present, made, started;
-    bool half; ///< Colour of half floats goes as it is: interleaved.
+    bool canonical; ///< Motion is made whole, in one form.
+    bool half;      ///< Colour of half floats goes as it is: interleaved.
     char path[PLANES_PATH_BYTES];
     pthread_t thread;
     int err;
@@ -46,6 +47,9 @@ void planes_path(char path[PLANES_PATH_BYTES], const char *folder, const char *n
 /** Removes what a killed run left; fails if `pipe` and a file has the name of one of the first
  * `kinds`. */
 int planes_clear(const char *folder, bool pipe, int kinds);
+/** Opens a frame, its motion as the writers hand it out. Errors: those of hsio. */
+int planes_open_frame(const struct hsio_sequence *seq, int index, bool canonical,
+                      struct hsio_frame **frame);
 /** Whether the frame's plane is as the first frame's. Errors: HS_ERR_INVALID, after a message. */
 int planes_check_frame(const struct planes_writer *w, const struct hsio_frame_info *info);
 /** Refuses to write what is read: a file, a frame's files, either may be NULL. Errors: as above. */

@@ -133,6 +133,19 @@ int planes_clear(const char *folder, bool pipe, int kinds)
     return !err && killed ? remove_texts(folder) : err;
 }
 
+int planes_open_frame(const struct hsio_sequence *seq, int index, bool canonical,
+                      struct hsio_frame **frame)
+{
+    struct hsio_mended mended;
+    int err = hsio_frame_open(seq, index, frame);
+
+    if (!err && canonical)
+        err = hsio_frame_canonical(*frame, &mended);
+    if (err < 0)
+        hsio_frame_close(frame);
+    return err;
+}
+
 int planes_check_frame(const struct planes_writer *w, const struct hsio_frame_info *info)
 {
     const struct hsio_plane_info *plane = &info->planes[planes_kinds[w->kind].plane];
@@ -230,7 +243,8 @@ static void split(const float *pixels, int kind, size_t count, float *to)
 static int read_plane(const struct planes_writer *w, int index, float *pixels, size_t bytes)
 {
     struct hsio_frame *frame = NULL;
-    int err = hsio_frame_open(w->seq, index, &frame);
+    const bool motion = planes_kinds[w->kind].plane == HSIO_PLANE_MOTION;
+    int err = planes_open_frame(w->seq, index, w->canonical && motion, &frame);
 
     if (err < 0)
         return err;

@@ -152,6 +152,65 @@ class Planes(common.Case):
         with open(self.path("out", name), encoding="utf-8") as file:
             return file.read()
 
+    def motion(self, *options):
+        """[frame, h, w, 2] of motion.raw: planes G, B, R; x is in R, y in G."""
+        self.succeed(*self.command(*options))
+        planes = np.fromfile(self.path("out", "motion.raw"), "<f4").reshape(3, 3, 120, 160)
+        np.testing.assert_array_equal(planes[:, 1], 0)
+        return np.stack([planes[:, 2], planes[:, 0]], -1)
+
+    def test_canonical(self):
+        """The same vectors in one form, whatever the files hold."""
+        def as_uv(_number, pixels):
+            pixels[..., 5] /= 160
+            pixels[..., 6] /= 120
+
+        def with_sky(_number, pixels):
+            pixels[:20, :, 4] = 1e10
+            pixels[:20, :, 5:] = 0
+        stored = self.motion()
+        np.testing.assert_array_equal(stored, np.broadcast_to([-1.25, -0.5], stored.shape))
+        wanted = np.broadcast_to(np.float32([-1.25, 0.5]), stored.shape)
+        np.testing.assert_array_equal(self.motion("--canonical"), wanted)
+        told = self.read("inputs.txt")
+        for change in ("motion.sign_y=1", "motion.unwritten=nan"):
+            self.assertIn(change, told)
+        # To the next frame: turned round, with nothing where none leads.
+        got = self.motion("--canonical", "--set", "motion.channels=*.Vector.Z,*.Vector.W", "--set",
+                          "motion.direction=next", "--set", "motion.sign_x=-1", "--set",
+                          "motion.sign_y=1")
+        self.assertTrue(np.isnan(got[0]).all())
+        there = ~np.isnan(got[1:])
+        self.assertGreater(there.mean(), 0.9)
+        np.testing.assert_array_equal(got[1:][there], wanted[1:][there])
+        self.assertNotIn("direction=next", self.read("inputs.txt"))
+        common.write_moving(self.path("in"), range(1, 4), 160, 120, change=as_uv)
+        np.testing.assert_allclose(self.motion("--canonical", "--set", "motion.unit=uv"), wanted,
+                                   rtol=1e-6)
+        # One depth does not tell how the sky moves.
+        common.write_moving(self.path("in"), range(1, 4), 160, 120, change=with_sky)
+        got = self.motion("--canonical")
+        self.assertTrue(np.isnan(got[:, :20]).all())
+        np.testing.assert_array_equal(got[:, 20:], wanted[:, 20:])
+
+    def test_canonical_sky(self):
+        """Where frames have cameras those move the sky; else what the other vectors tell."""
+        found = []
+        for options in ((), ("--canonical",), ("--canonical", "--no-frames-json")):
+            self.succeed("planes", common.SAMPLE, "-o", self.path("out"), *options)
+            width, height = common.SAMPLE_SIZE
+            planes = np.fromfile(self.path("out", "motion.raw"), "<f4")
+            planes = planes.reshape(-1, 3, height, width)
+            found.append(np.stack([planes[:, 2], planes[:, 0]], -1))
+        stored, camera, none = found
+        sky = (stored == 0).all(-1)
+        self.assertGreater(sky[1:].mean(), 0.05)
+        np.testing.assert_array_equal(np.isnan(camera).any(-1), sky)
+        np.testing.assert_array_equal(camera[~sky], stored[~sky] * [1, -1])
+        np.testing.assert_array_equal(none[~sky], camera[~sky])
+        self.assertGreater(np.isfinite(none[1:][sky[1:]]).mean(), 0.9)
+        self.assertGreater(np.abs(none[1:][sky[1:]]).mean(), 1)
+
     def test_values(self):
         """What the files leave open is written as the engine takes it; the rest as it is."""
         self.write_json({"frames": [
