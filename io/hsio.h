@@ -238,7 +238,8 @@ struct hsio_sequence_info {
  * Thread: safe.
  * Cost: lists a folder, reads the JSON and the header of the first frame.
  * Errors: HS_ERR_IO: nothing there; HS_ERR_FORMAT: damaged file or JSON; HS_ERR_UNSUPPORTED: deep
- * or other unknown data; HS_ERR_INVALID: bad pattern or range, missing frames; HS_ERR_NOMEM.
+ * or other unknown data; HS_ERR_INVALID: bad pattern or range, missing frames, a
+ * JSON with options for a frames.json; HS_ERR_NOMEM.
  * Since: 1.
  */
 int hsio_sequence_open(const char *location, const struct hsio_convention *conv,

@@ -204,6 +204,12 @@ static int open_location(struct hsio_sequence *s, const char *location)
         free(json);
         return result;
     }
+    if (is_file(location) && hsio_path_has_extension(location, ".json") &&
+        (s->options.sidecar || s->options.no_sidecar))
+        return hsio_fail(&s->log, HS_ERR_INVALID,
+                         "%s: describes frames itself: open the pictures to leave it alone, or to "
+                         "take another file's jitter and cameras",
+                         location);
     if (is_file(location))
         return hsio_path_has_extension(location, ".json") ? open_json(s, location)
                                                           : open_single(s, location);

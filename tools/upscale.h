@@ -4,25 +4,13 @@
 #define HINDSIGHT_TOOLS_UPSCALE_H
 
 #include "backend.h"
+#include "hsaov.h"
 #include "options.h"
 
 #define TOOL_MAX_AUX 16
 
 #define UPSCALE_EXACT_MAX (4 * HS_AOV_MAX)
 #define UPSCALE_EXACT_BYTES 1300
-
-/** What a layer is taken for. */
-enum upscale_aov_kind {
-    UPSCALE_AOV_AUTO,
-    UPSCALE_AOV_LIGHT,
-    UPSCALE_AOV_DATA,
-    UPSCALE_AOV_NEAREST, ///< Carried over as --aux does it.
-};
-
-struct upscale_aov_request {
-    char name[256];
-    enum upscale_aov_kind kind;
-};
 
 /** The command line. */
 struct upscale_request {
@@ -50,7 +38,7 @@ struct upscale_request {
     char aux_patterns[TOOL_MAX_AUX][256];
     struct hsio_passthrough aux[TOOL_MAX_AUX];
     int aux_count;
-    struct upscale_aov_request aovs[HS_AOV_MAX];
+    struct hsaov_request aovs[HS_AOV_MAX];
     int aov_count;
 };
 
@@ -120,6 +108,8 @@ int upscale_output_name(const struct upscale_request *request,
                         const struct hsio_frame_info *frame, char **path);
 /** OUT names files, not a folder. */
 bool upscale_output_names_files(const char *output);
+/** The raw format that a file's name ends with; HSIO_FORMAT_NATIVE: it is another kind of file. */
+enum hsio_format upscale_output_raw(const char *path);
 /** 1: there and of that size; 0: not there or damaged; negative: of another size. */
 int upscale_output_finished(const char *path, int width, int height);
 /** Removes what a killed run left of the frames that are to be written. */

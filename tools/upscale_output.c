@@ -22,6 +22,14 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+enum hsio_format upscale_output_raw(const char *path)
+{
+    const char *dot = strrchr(base_name(path), '.');
+    const int format = dot ? hsio_format_from_name(dot + 1) : -1;
+
+    return format > HSIO_FORMAT_NATIVE ? (enum hsio_format)format : HSIO_FORMAT_NATIVE;
+}
+
 /** OUT names files, not a folder, when it ends like a kind of file that can be written. */
 bool upscale_output_names_files(const char *output)
 {
@@ -30,8 +38,8 @@ bool upscale_output_names_files(const char *output)
 
     if (stat(output, &status) == 0 && S_ISDIR(status.st_mode))
         return false;
-    return dot && (!strcasecmp(dot, ".exr") || !strcasecmp(dot, ".png") ||
-                   hsio_format_from_name(dot + 1) > HSIO_FORMAT_NATIVE);
+    return dot &&
+           (!strcasecmp(dot, ".exr") || !strcasecmp(dot, ".png") || upscale_output_raw(output));
 }
 
 /** A place for a frame number is for files: a kind of file that is not known is a slip. */
@@ -193,17 +201,15 @@ int upscale_output_name(const struct upscale_request *request,
 int upscale_output_finished(const char *path, int width, int height)
 {
     struct hsio_file_desc *desc;
-    const char *dot = strrchr(path, '.');
+    const enum hsio_format raw = upscale_output_raw(path);
     struct stat status;
     int finished = 0;
 
     if (stat(path, &status) < 0)
         return 0;
     // Raw files have no header: their size is all there is.
-    if (dot && hsio_format_from_name(dot + 1) > HSIO_FORMAT_NATIVE) {
-        size_t bytes = hsio_format_bytes((enum hsio_format)hsio_format_from_name(dot + 1));
-
-        uint64_t expected = (uint64_t)width * (uint64_t)height * bytes;
+    if (raw) {
+        uint64_t expected = (uint64_t)width * (uint64_t)height * hsio_format_bytes(raw);
 
         if ((uint64_t)status.st_size == expected)
             return 1;

@@ -301,9 +301,12 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
     }
     if (!err)
         err = upscale_aov_plan(request, plan);
+    const enum hsio_format raw = upscale_output_raw(request->output);
     plan->setup.output_float =
-        request->depth == 2 ||
-        (request->depth == 0 && plan->setup.planes[HSIO_PLANE_COLOR].format == HSIO_FORMAT_RGBA32F);
+        raw ? raw == HSIO_FORMAT_RGBA32F
+            : request->depth == 2 ||
+                  (request->depth == 0 &&
+                   plan->setup.planes[HSIO_PLANE_COLOR].format == HSIO_FORMAT_RGBA32F);
     return err;
 }
 

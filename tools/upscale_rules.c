@@ -38,6 +38,24 @@ int upscale_rules_check(const struct upscale_request *request)
                : 0;
 }
 
+/** Raw files hold what their names say. */
+static int check_raw(const struct upscale_request *request, const char *path)
+{
+    const enum hsio_format format = upscale_output_raw(path);
+
+    if (format != HSIO_FORMAT_RGBA16F && format != HSIO_FORMAT_RGBA32F) {
+        tool_error("%s: colour has four channels: .rgba16f or .rgba32f", path);
+        return HS_ERR_INVALID;
+    }
+    if (request->depth && (request->depth == 2) != (format == HSIO_FORMAT_RGBA32F))
+        return refuse("depth", "the name of a raw file says another one");
+    if (format == HSIO_FORMAT_RGBA16F && tool_is_baseline(request->model)) {
+        tool_error("%s: nearest and bicubic make .rgba32f", path);
+        return HS_ERR_INVALID;
+    }
+    return 0;
+}
+
 int upscale_rules_check_output(const struct upscale_request *request, const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -53,5 +71,5 @@ int upscale_rules_check_output(const struct upscale_request *request, const char
         return refuse("aux", "only EXR output holds other channels");
     if (!exr && request->aov_count)
         return refuse("aov", "only EXR output holds other layers");
-    return 0;
+    return upscale_output_raw(path) ? check_raw(request, path) : 0;
 }

@@ -360,6 +360,37 @@ class Errors(common.Case):
         self.fail_with(1, ["--depth", "EXR"], "upscale", self.path("png"), "-o", self.path("out"),
                        "--depth", "float")
 
+    def test_raw_output_is_as_named(self):
+        for name, size in (("rgba16f", 8), ("rgba32f", 16)):
+            self.succeed("upscale", self.path("in"), "-o", self.path("o.#." + name), "--end", 1)
+            self.assertEqual(os.path.getsize(self.path("o.1." + name)), 128 * 80 * size)
+        for name, extra, words in (
+                ("rgba32f", ["--depth", "half"], "--depth: the name of a raw file"),
+                ("rgba16f", ["--depth", "float"], "--depth: the name of a raw file"),
+                ("rgba16f", ["--model", "bicubic"], "nearest and bicubic make .rgba32f"),
+                ("r32f", [], "colour has four channels: .rgba16f or .rgba32f")):
+            self.fail_with(2, [words], "upscale", self.path("in"), "-o", self.path("p.#." + name),
+                           *extra)
+
+    def test_camera_data_and_descriptions(self):
+        """A description is not put aside by an option for what lies beside pictures."""
+        self.write_json({"frames": [{"frame": n, "jitter": [0.1, 0.2]} for n in range(1, 7)]})
+        with open(self.path("other.json"), "w", encoding="utf-8") as file:
+            json.dump({"frames": [{"frame": n, "jitter": [0.3, 0.4]} for n in range(1, 7)]}, file)
+        itself = self.path("in", "frames.json")
+        other = ["--frames-json", self.path("other.json")]
+        for extra in (other, ["--no-frames-json"]):
+            self.fail_with(1, [itself + ": describes frames itself"], "upscale", itself, "-o",
+                           self.path("out"), *extra)
+        for source, extra, jitter in ((itself, [], "jitter=0.1"), (self.path("in"), other,
+                                                                  "jitter=0.3"),
+                                      (self.path("in"), ["--no-frames-json"], None)):
+            self.succeed("planes", source, "-o", self.path("planes"), *extra)
+            with open(self.path("planes", "frames.txt"), encoding="utf-8") as file:
+                text = file.read()
+            self.assertIn(jitter or "number=1", text)
+            self.assertEqual("jitter" in text, jitter is not None)
+
     def test_devices(self):
         result = self.fail_with(1, ["no Vulkan device matches nosuchgpu", "0: "],
                                 *self.command("--device", "nosuchgpu"))
