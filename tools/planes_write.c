@@ -154,10 +154,15 @@ int planes_check_frame(const struct planes_writer *w, const struct hsio_frame_in
     if (!w->wanted)
         return 0;
     if (plane->present != w->present) {
+        const bool next = planes_kinds[w->kind].plane == HSIO_PLANE_MOTION &&
+                          info->convention->motion.direction == HSIO_DIRECTION_NEXT;
+
         tool_error("frame %" PRId64 " has %s %s, and the first frame has %s; raw video needs the "
-                   "same planes in all frames",
+                   "same planes in all frames%s",
                    info->number, plane->present ? "a plane" : "no plane", name,
-                   plane->present ? "none" : "one");
+                   plane->present ? "none" : "one",
+                   next ? "; --canonical takes vectors to the next frame from the frame before"
+                        : "");
         return HS_ERR_INVALID;
     }
     if (plane->present && (plane->width != w->width || plane->height != w->height)) {

@@ -184,6 +184,16 @@ class Planes(common.Case):
         self.assertGreater(there.mean(), 0.9)
         np.testing.assert_array_equal(got[1:][there], wanted[1:][there])
         self.assertNotIn("direction=next", self.read("inputs.txt"))
+        # The last frame needs none then.
+        next_frame = ["--set", "motion.direction=next", "--plane",
+                      "motion=" + self.path("v.#.exr")]
+        for number in (1, 2):
+            common.write_exr(self.path("v.%d.exr" % number), np.broadcast_to(
+                np.float32([1.25, 0.5]), (120, 160, 2)), ["motion.X", "motion.Y"])
+        self.fail_with(1, ["frame 3 has no plane motion", "--canonical"],
+                       *self.command(*next_frame))
+        got = self.motion("--canonical", *next_frame)
+        np.testing.assert_array_equal(got[2][there[1]], wanted[2][there[1]])
         common.write_moving(self.path("in"), range(1, 4), 160, 120, change=as_uv)
         np.testing.assert_allclose(self.motion("--canonical", "--set", "motion.unit=uv"), wanted,
                                    rtol=1e-6)
