@@ -65,7 +65,7 @@ static int check_exr(const char *path, const struct hs_log *log)
         const struct hsio_exr_part *part = hsio_exr_part(exr, i);
 
         if (!part->deep && !(part->tiled ? has_tiles(exr, i) : has_lines(exr, i)))
-            result = hsio_fail(log, HS_ERR_FORMAT, "%s: is cut short: pixels are missing", path);
+            result = hsio_fail(log, HS_ERR_FORMAT, "%s: pixels are missing or damaged", path);
     }
     hsio_exr_close(&exr);
     return result;
