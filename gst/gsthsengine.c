@@ -81,6 +81,7 @@ static void close_stream(struct gst_hs_engine *engine)
         gst_hs_picture_clear(&slot->result);
         gst_hs_staging_clear(&slot->upload);
         gst_hs_staging_clear(&slot->download);
+        gst_hs_aovs_clear(slot);
     }
 }
 
@@ -407,8 +408,9 @@ static bool store(const struct gst_hs_target *target, const struct gst_hs_slot *
 /** Runs one frame of the planes that the model looks at. */
 static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
                const struct hsframe_options *options, const struct gst_hs_look *look,
-               const GstHsPlane planes[HSIO_PLANE_COUNT], GstBuffer *out)
+               const GstHsPlane planes[HSIO_PLANE_COUNT], const GstHsAovMeta *meta, GstBuffer *out)
 {
+    struct hs_aov aovs[HS_AOV_MAX];
     struct gst_hs_slot *slot = &engine->slots[engine->next];
     gsize offsets[HSIO_PLANE_COUNT] = {0};
     const bool to_memory = out && !engine->target.format.vulkan;
@@ -431,6 +433,8 @@ static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
         err = set_images(engine, slot, info, planes, &frame);
     if (!err)
         err = set_output(engine, slot, out, &frame);
+    if (!err)
+        err = gst_hs_aovs_set(engine, slot, meta, &frame, aovs);
     if (err < 0)
         return err;
     if (engine->fresh)
@@ -440,11 +444,14 @@ static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
     gst_vulkan_command_buffer_lock(slot->operation->cmd_buf);
     cmd = slot->operation->cmd_buf->cmd;
     record_uploads(slot, cmd, planes, offsets);
+    gst_hs_aovs_upload(slot, cmd);
     err = hs_stream_record(engine->stream, &frame, cmd);
     if (!err && out && engine->target.encode)
         record_encode(engine, slot, cmd, look, &frame, out);
     else if (!err && to_memory)
         record_copy(slot, cmd);
+    if (!err && out)
+        gst_hs_aovs_download(slot, cmd);
     gst_vulkan_command_buffer_unlock(slot->operation->cmd_buf);
     // A refused frame is submitted, too: it holds uploads and layout changes, and no frame.
     if (!gst_hs_operation_end(slot->operation, &error))
@@ -454,10 +461,11 @@ static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
             planes[used[i]].buffer ? gst_buffer_ref(planes[used[i]].buffer) : NULL;
     engine->next = (engine->next + 1) % GST_HS_SLOTS;
     engine->fresh &= err < 0;
-    if (err < 0 || !to_memory)
+    if (err < 0 || !(to_memory || (out && slot->aov_count)))
         return err;
     gst_vulkan_operation_wait(slot->operation);
-    return store(&engine->target, slot, out)
+    gst_hs_aovs_store(slot, meta, out);
+    return !to_memory || store(&engine->target, slot, out)
                ? 0
                : fail(engine, HS_ERR_INTERNAL, "the output buffer can not be written");
 error:
@@ -469,7 +477,8 @@ error:
 
 int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
                       const struct hsframe_options *options, const struct gst_hs_look *look,
-                      const GstHsPlane given[HSIO_PLANE_COUNT], GstBuffer *out)
+                      const GstHsPlane given[HSIO_PLANE_COUNT], const GstHsAovMeta *aovs,
+                      GstBuffer *out)
 {
     const bool guides = engine->info.guides;
     GstHsPlane planes[HSIO_PLANE_COUNT], clean = {0};
@@ -484,7 +493,7 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
     for (guint i = USED_BY_ALL; !guides && i < G_N_ELEMENTS(used); i++)
         planes[used[i]].buffer = NULL;
     if (!err)
-        err = run(engine, info, options, look, planes, out);
+        err = run(engine, info, options, look, planes, aovs, out);
     gst_clear_buffer(&clean.buffer);
     return err;
 }

@@ -3,6 +3,7 @@
 #ifndef GST_HS_ENGINE_H
 #define GST_HS_ENGINE_H
 
+#include "gsthsaovmeta.h"
 #include "gsthsencode.h"
 #include "gsthsgpu.h"
 #include "hsframe.h"
@@ -11,12 +12,21 @@
 /** Frames that may be queued on the device. */
 #define GST_HS_SLOTS GST_HS_ENCODE_SETS
 
+/** Images of an AOV, and where it lies in the slot's buffers. */
+struct gst_hs_aov_slot {
+    struct gst_hs_picture in, out;
+    gsize up, down;
+};
+
 struct gst_hs_slot {
     GstVulkanOperation *operation;
     GstBuffer *held[HSIO_PLANE_COUNT]; ///< Inputs of the frame that was recorded last.
     struct gst_hs_picture inputs[HSIO_PLANE_COUNT];
     struct gst_hs_picture result;
     struct gst_hs_staging upload, download;
+    struct gst_hs_aov_slot aovs[HS_AOV_MAX];
+    struct gst_hs_staging aov_upload, aov_download;
+    guint aov_count; ///< Of the frame that was recorded last.
 };
 
 /** What comes out. */
@@ -73,12 +83,14 @@ bool gst_hs_target_plan(struct gst_hs_target *target, const struct gst_hs_format
  * Runs one frame. `out` NULL: only history is brought forward.
  *
  * Inputs may be of either kind of memory; those in system memory are uploaded. An output in system
- * memory is waited for, one in an image is not.
+ * memory is waited for, one in an image is not. `aovs`, NULL for none, are upscaled beside it into a
+ * meta of `out`, and waited for.
  * Errors: HS_ERR_*, told in the log.
  */
 int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
                       const struct hsframe_options *options, const struct gst_hs_look *look,
-                      const GstHsPlane planes[HSIO_PLANE_COUNT], GstBuffer *out);
+                      const GstHsPlane planes[HSIO_PLANE_COUNT], const GstHsAovMeta *aovs,
+                      GstBuffer *out);
 
 /** Whether the plane is on the engine's device. Errors: HS_ERR_INVALID, told in the log. */
 int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane,
@@ -91,5 +103,18 @@ int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane,
  */
 int gst_hs_engine_denoise(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
                           const GstHsPlane planes[HSIO_PLANE_COUNT], GstHsPlane *colour);
+
+/**
+ * gsthsaovs.c: images and staged pixels of a frame's AOVs in the slot, which is not in use; then what
+ * is recorded around the frame, and what comes out of a slot that has finished.
+ * Errors: HS_ERR_*, told in the log.
+ */
+int gst_hs_aovs_set(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
+                    const GstHsAovMeta *meta, struct hs_frame *frame,
+                    struct hs_aov aovs[HS_AOV_MAX]);
+void gst_hs_aovs_upload(const struct gst_hs_slot *slot, VkCommandBuffer cmd);
+void gst_hs_aovs_download(const struct gst_hs_slot *slot, VkCommandBuffer cmd);
+void gst_hs_aovs_store(const struct gst_hs_slot *slot, const GstHsAovMeta *meta, GstBuffer *out);
+void gst_hs_aovs_clear(struct gst_hs_slot *slot);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "gsthsaovmeta.h"
 #include "hsframe.h"
 
 #define GST_CAT_DEFAULT gst_hs_debug
@@ -282,6 +283,34 @@ static struct hsio_write_options make_options(GstHsSequenceSink *self,
     return options;
 }
 
+/** AOVs, which EXR files hold beside the colour. Gives `*count` what there is with them. */
+static int map_aovs(GstHsSequenceSink *self, GstBuffer *buffer, struct mapped *mapped,
+                    struct hsio_write_plane *writes, int *count)
+{
+    const GstHsAovMeta *meta = gst_hs_aov_meta_get(buffer);
+    int err = 0;
+
+    if (!meta)
+        return 0;
+    if (self->kind != GST_HS_SINK_EXR) {
+        if (!self->written)
+            GST_WARNING_OBJECT(self, "AOVs are left out: end location in .exr to have them");
+        return 0;
+    }
+    for (guint i = 0; !err && i < meta->count; i++) {
+        struct hsio_write_plane *write = &writes[*count];
+
+        err = map_plane(self, HSIO_PLANE_COLOR, &meta->list[i].plane, &mapped[*count], write);
+        if (err < 0)
+            break;
+        write->channels = meta->list[i].channels;
+        if (self->settings.depth != GST_HS_SINK_DEPTH_AUTO)
+            write->store_float = self->settings.depth == GST_HS_SINK_DEPTH_FLOAT;
+        ++*count;
+    }
+    return err;
+}
+
 static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buffer)
 {
     const GstHsFrameMeta *meta = gst_hs_frame_meta_get(buffer);
@@ -293,8 +322,8 @@ static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buff
     };
     const struct hsio_write_options options = make_options(self, origin, attributes);
     const GstHsPlane whole = gst_hs_plane_of(buffer, &self->format);
-    struct hsio_write_plane writes[HSIO_PLANE_COUNT];
-    struct mapped mapped[HSIO_PLANE_COUNT] = {0};
+    struct hsio_write_plane writes[HSIO_PLANE_COUNT + HS_AOV_MAX];
+    struct mapped mapped[HSIO_PLANE_COUNT + HS_AOV_MAX] = {0};
     int count = 1, err = map_plane(self, self->format.kind, &whole, &mapped[0], &writes[0]);
 
     if (self->settings.planes && !self->written && meta)
@@ -309,6 +338,8 @@ static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buff
         err = map_plane(self, (enum hsio_plane)i, &meta->planes[i], &mapped[count], &writes[count]);
         count++;
     }
+    if (!err)
+        err = map_aovs(self, buffer, mapped, writes, &count);
     if (source)
         g_mutex_lock(&source->lock);
     if (!err)

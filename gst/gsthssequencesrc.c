@@ -119,8 +119,11 @@ static gboolean start(GstBaseSrc *base)
         err = take_planes(&opening, settings->planes);
     if (!err)
         err = open_range(&opening, settings, &sequence);
+    if (!err)
+        err = gst_hs_sequence_src_take_aovs(self, settings->aovs, sequence);
     if (err < 0) {
         gst_hs_log_post(&self->log, GST_ELEMENT(self), err, "The sequence can not be opened");
+        hsio_sequence_close(&sequence);
         return FALSE;
     }
     self->sequence = gst_hs_sequence_new(sequence);
@@ -298,6 +301,8 @@ static GstFlowReturn read_frame(GstHsSequenceSrc *self, int index, GstBuffer **o
         err = read_planes(frame, &buffer, planes);
     if (!err)
         err = fill_meta(self, frame, buffer, planes);
+    if (!err)
+        err = gst_hs_sequence_src_read_aovs(self, frame, buffer);
     for (int i = HSIO_PLANE_COLOR + 1; i < HSIO_PLANE_COUNT; i++)
         gst_clear_buffer(&planes[i].buffer);
     if (err < 0) {
@@ -406,6 +411,7 @@ static void finalize(GObject *object)
     g_free(self->settings.changes);
     g_free(self->settings.layer);
     g_free(self->settings.planes);
+    g_free(self->settings.aovs);
     gst_hs_log_finish(&self->log);
     G_OBJECT_CLASS(gst_hs_sequence_src_parent_class)->finalize(object);
 }
@@ -418,6 +424,7 @@ static void gst_hs_sequence_src_init(GstHsSequenceSrc *self)
         .changes = g_strdup(""),
         .layer = g_strdup(""),
         .planes = g_strdup(""),
+        .aovs = g_strdup(""),
         .start = GST_HS_NO_FRAME,
         .stop = GST_HS_NO_FRAME,
         .step = 1,

@@ -2,9 +2,11 @@
 #ifndef GST_HS_SEQUENCE_SRC_H
 #define GST_HS_SEQUENCE_SRC_H
 
+#include "gsthsaovmeta.h"
 #include "gsthsframemeta.h"
 #include "gsthslog.h"
 #include "gsthssource.h"
+#include "hsaov.h"
 
 G_BEGIN_DECLS
 
@@ -15,7 +17,7 @@ G_DECLARE_FINAL_TYPE(GstHsSequenceSrc, gst_hs_sequence_src, GST, HS_SEQUENCE_SRC
 #define GST_HS_NO_FRAME G_MININT64
 
 struct gst_hs_sequence_src_settings {
-    char *location, *preset, *changes, *layer, *planes;
+    char *location, *preset, *changes, *layer, *planes, *aovs;
     gint64 start, stop, step;
     int missing;
     struct gst_hs_rate rate;
@@ -36,8 +38,17 @@ struct _GstHsSequenceSrc {
     guint64 round; ///< How often the sequence has been through.
     bool cut;      ///< The next frame follows something else than its predecessor.
     GstCaps *caps;
+    struct hsaov_request aovs[HS_AOV_MAX];
+    int aov_count;
+    GstHsAov aov_forms[HS_AOV_MAX]; ///< Kinds, formats and channels, by the first frame.
 };
 
+/** gsthssequencesrc_aovs.c: finds what the property names. Errors: those of hsio, told in the log. */
+int gst_hs_sequence_src_take_aovs(GstHsSequenceSrc *self, const char *text,
+                                  struct hsio_sequence *sequence);
+/** Reads the AOVs of a frame into a meta of its buffer. Errors: those of hsio, told in the log. */
+int gst_hs_sequence_src_read_aovs(GstHsSequenceSrc *self, struct hsio_frame *frame,
+                                  GstBuffer *buffer);
 /** gsthssequencesrc_properties.c */
 void gst_hs_sequence_src_class_init_properties(GObjectClass *class);
 

@@ -11,6 +11,7 @@ enum {
     PROP_CONVENTION_CHANGES,
     PROP_LAYER,
     PROP_PLANE_LOCATIONS,
+    PROP_AOVS,
     PROP_START,
     PROP_STOP,
     PROP_STEP,
@@ -41,6 +42,7 @@ static const gsize fields[] = {
     [PROP_CONVENTION_CHANGES] = offsetof(struct gst_hs_sequence_src_settings, changes),
     [PROP_LAYER] = offsetof(struct gst_hs_sequence_src_settings, layer),
     [PROP_PLANE_LOCATIONS] = offsetof(struct gst_hs_sequence_src_settings, planes),
+    [PROP_AOVS] = offsetof(struct gst_hs_sequence_src_settings, aovs),
     [PROP_START] = offsetof(struct gst_hs_sequence_src_settings, start),
     [PROP_STOP] = offsetof(struct gst_hs_sequence_src_settings, stop),
     [PROP_STEP] = offsetof(struct gst_hs_sequence_src_settings, step),
@@ -94,6 +96,10 @@ void gst_hs_sequence_src_class_init_properties(GObjectClass *class)
     GST_HS_INSTALL(class, PROP_PLANE_LOCATIONS, string, "plane-locations", "Plane locations",
                    "Files of planes that are not in the main file, such as "
                    "\"depth=z.####.exr,motion=mv.####.exr\"",
+                   "", fixed);
+    GST_HS_INSTALL(class, PROP_AOVS, string, "aovs", "AOVs",
+                   "Further layers of the EXR that hsupscale upscales beside the colour, such as "
+                   "\"DiffDir,Normal=data\"; =light (a part of the colour) or =data, else by name",
                    "", fixed);
     GST_HS_INSTALL(class, PROP_START, int64, "start", "Start",
                    "First frame; the least value: the first there is", G_MININT64, G_MAXINT32,

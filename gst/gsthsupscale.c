@@ -195,7 +195,8 @@ static GstFlowReturn process(GstHsAggregator *base, const struct gst_hs_pairing 
         flow = acquire(self, &buffer);
     if (flow != GST_FLOW_OK)
         return flow;
-    err = gst_hs_engine_run(&self->engine, &info, &options, &look, pairing->planes, buffer);
+    err = gst_hs_engine_run(&self->engine, &info, &options, &look, pairing->planes,
+                            gst_hs_aov_meta_get(pairing->colour), buffer);
     if (err < 0) {
         gst_hs_log_post(&self->log, GST_ELEMENT(self), err, "A frame can not be upscaled");
         gst_clear_buffer(&buffer);

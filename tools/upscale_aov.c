@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // AOVs: the option, what each layer is taken for, and where its pixels go.
-#include <ctype.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,56 +8,15 @@
 
 int upscale_aov_take(struct upscale_request *request, const char *value)
 {
-    static const char *const kinds[] = {"auto", "light", "data", "nearest", NULL};
-    const char *equal = strrchr(value, '=');
-    const size_t length = equal ? (size_t)(equal - value) : strlen(value);
-    struct upscale_aov_request *aov = &request->aovs[request->aov_count];
-    int kind = 0;
+    int err;
 
     if (request->aov_count == HS_AOV_MAX) {
         tool_error("--aov: at most %d layers", HS_AOV_MAX);
         return HS_ERR_INVALID;
     }
-    if (!length || length >= sizeof(aov->name)) {
-        tool_error("--aov %s: the name of a layer is missing or too long", value);
-        return HS_ERR_INVALID;
-    }
-    if (equal && tool_parse_name("aov", equal + 1, kinds, &kind) < 0)
-        return HS_ERR_INVALID;
-    snprintf(aov->name, sizeof(aov->name), "%.*s", (int)length, value);
-    aov->kind = (enum upscale_aov_kind)kind;
-    request->aov_count++;
-    return 0;
-}
-
-/** By name: what describes surfaces is no part of the light. */
-static bool is_data(const char *name)
-{
-    static const char *const words[] = {"*normal*",     "*albedo*",    "*col",    "*color",
-                                        "*basecolor*",  "*roughness*", "*metal*", "*specular",
-                                        "*smoothness*", "*mist*",      "*ao",     "n"};
-
-    char lower[256];
-    size_t length = 0;
-
-    for (; name[length] && length < sizeof(lower) - 1; length++)
-        lower[length] = (char)tolower((unsigned char)name[length]);
-    lower[length] = 0;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (!fnmatch(words[i], lower, 0))
-            return true;
-    }
-    return false;
-}
-
-static enum upscale_aov_kind kind_of(const struct upscale_aov_request *aov,
-                                     const struct hsio_layer_info *info)
-{
-    if (aov->kind != UPSCALE_AOV_AUTO)
-        return aov->kind;
-    if (info->exact)
-        return UPSCALE_AOV_NEAREST;
-    return is_data(aov->name) || info->channel_count < 3 ? UPSCALE_AOV_DATA : UPSCALE_AOV_LIGHT;
+    err = hsaov_parse(value, tool_log(), &request->aovs[request->aov_count]);
+    request->aov_count += !err;
+    return err;
 }
 
 /** A channel's name as a carried one's pattern, where a slash ends the part's name. */
@@ -93,22 +50,6 @@ static int add_nearest(struct upscale_plan *plan, const struct hsio_layer_info *
     return 0;
 }
 
-/** Names in the output, where there is one part only. */
-static void name_channels(const struct hsio_layer_info *info, char *names, size_t size)
-{
-    const char *name = info->channels;
-    size_t used = 0;
-
-    while (*name && used < size) {
-        const int length = (int)strcspn(name, ",");
-        const bool plain = !memchr(name, '.', (size_t)length) && *info->part;
-
-        used += (size_t)snprintf(names + used, size - used, "%s%s%s%.*s", used ? "," : "",
-                                 plain ? info->part : "", plain ? "." : "", length, name);
-        name += length + (name[length] == ',');
-    }
-}
-
 /** Whether an AOV before has these channels, under whatever name it was asked for. */
 static bool is_taken(const struct upscale_plan *plan, const struct hsio_layer_info *info)
 {
@@ -119,7 +60,7 @@ static bool is_taken(const struct upscale_plan *plan, const struct hsio_layer_in
         if (!strcmp(plan->exact_names[i], exact))
             return true;
     }
-    name_channels(info, channels, sizeof(channels));
+    hsaov_name_channels(info, channels, sizeof(channels));
     for (int i = 0; i < plan->setup.aov_count; i++) {
         if (!strcmp(plan->setup.aovs[i].channels, channels))
             return true;
@@ -128,9 +69,8 @@ static bool is_taken(const struct upscale_plan *plan, const struct hsio_layer_in
 }
 
 static int add_aov(const struct upscale_request *request, struct upscale_plan *plan,
-                   struct hsio_frame *frame, const struct upscale_aov_request *wanted)
+                   struct hsio_frame *frame, const struct hsaov_request *wanted)
 {
-    static const char *const about[] = {"", "part of the light", "values", "nearest sample"};
     struct tool_aov *aov = &plan->setup.aovs[plan->setup.aov_count];
     struct hsio_layer_info info;
     int err = hsio_frame_layer(frame, wanted->name, &info);
@@ -145,12 +85,12 @@ static int add_aov(const struct upscale_request *request, struct upscale_plan *p
         tool_error("--aov %s: that layer, %s, was named before", wanted->name, info.channels);
         return HS_ERR_INVALID;
     }
-    const enum upscale_aov_kind kind = kind_of(wanted, &info);
-    tool_info("AOV %s: %s", wanted->name, about[kind]);
-    if (kind == UPSCALE_AOV_NEAREST)
+    const enum hsaov_kind kind = hsaov_kind_of(wanted, &info);
+    tool_info("AOV %s: %s", wanted->name, hsaov_kind_about(kind));
+    if (kind == HSAOV_NEAREST)
         return add_nearest(plan, &info);
     *aov = (struct tool_aov){
-        .kind = kind == UPSCALE_AOV_DATA ? HS_AOV_DATA : HS_AOV_LIGHT,
+        .kind = kind == HSAOV_DATA ? HS_AOV_DATA : HS_AOV_LIGHT,
         .name = wanted->name,
         .format = info.format,
         .output_format =
@@ -158,7 +98,7 @@ static int add_aov(const struct upscale_request *request, struct upscale_plan *p
                 ? HSIO_FORMAT_RGBA32F
                 : HSIO_FORMAT_RGBA16F,
     };
-    name_channels(&info, aov->channels, sizeof(aov->channels));
+    hsaov_name_channels(&info, aov->channels, sizeof(aov->channels));
     plan->setup.aov_count++;
     return 0;
 }

@@ -193,7 +193,7 @@ class Aovs(common.Case):
                 self.fail_with(1, ["was named before"], *one, *exr, "--aov", "DiffDir=" + kind,
                                "--aov", again)
         self.assertEqual(self.names("out"), [])
-        self.fail_with(2, ["--aov"], *one, *exr, "--aov", "DiffDir=sharp")
+        self.fail_with(2, ["AOV DiffDir=sharp", "nearest"], *one, *exr, "--aov", "DiffDir=sharp")
         self.fail_with(2, ["name"], *one, *exr, "--aov", "=light")
 
 
