@@ -84,3 +84,23 @@ void hsaov_name_channels(const struct hsio_layer_info *info, char *names, size_t
         name += length + (name[length] == ',');
     }
 }
+
+bool hsaov_name_exact(const struct hsio_layer_info *info, int index, char name[HSAOV_EXACT_BYTES])
+{
+    const size_t part = strlen(info->part);
+    const char *channel = info->channels;
+
+    for (; index > 0 && *channel; index--) {
+        channel += strcspn(channel, ",");
+        channel += *channel == ',';
+    }
+    if (!*channel)
+        return false;
+    snprintf(name, HSAOV_EXACT_BYTES, "%s%s%.*s", info->part, part ? "/" : "",
+             (int)strcspn(channel, ","), channel);
+    for (size_t i = 0; name[i]; i++) {
+        if (name[i] == '/' && (i != part || !part))
+            name[i] = '*';
+    }
+    return true;
+}

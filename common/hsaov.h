@@ -3,6 +3,8 @@
 #ifndef HSAOV_H
 #define HSAOV_H
 
+#include <stdbool.h>
+
 #include <hindsight/frame.h>
 
 #include "hsio.h"
@@ -35,6 +37,13 @@ enum hsaov_kind hsaov_kind_of(const struct hsaov_request *request,
 
 /** Names of the layer's channels in an output, where there is one part only. Thread: safe. */
 void hsaov_name_channels(const struct hsio_layer_info *info, char *names, size_t size);
+
+/**
+ * A channel of the layer as the pattern of hsio_passthrough, where a slash ends the part's name.
+ * False: it has no more of them. Thread: safe.
+ */
+#define HSAOV_EXACT_BYTES 1300
+bool hsaov_name_exact(const struct hsio_layer_info *info, int index, char name[HSAOV_EXACT_BYTES]);
 
 /** A kind for people. Owns: static storage. Thread: safe. */
 const char *hsaov_kind_about(enum hsaov_kind kind);

@@ -6,6 +6,7 @@ static gboolean init(GstMeta *meta, gpointer params, GstBuffer *buffer)
     (void)params;
     (void)buffer;
     ((GstHsAovMeta *)meta)->count = 0;
+    ((GstHsAovMeta *)meta)->exact.count = 0;
     return TRUE;
 }
 
@@ -29,6 +30,7 @@ static gboolean transform(GstBuffer *to, GstMeta *meta, GstBuffer *from, GQuark 
     if (!GST_META_TRANSFORM_IS_COPY(type) || copy->region)
         return FALSE;
     made = gst_hs_aov_meta_add(to);
+    made->exact = aovs->exact;
     for (guint i = 0; i < aovs->count; i++) {
         gst_buffer_ref(aovs->list[i].plane.buffer);
         gst_hs_aov_meta_append(made, &aovs->list[i]);

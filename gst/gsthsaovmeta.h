@@ -18,10 +18,18 @@ typedef struct {
     const char *channels; ///< Interned: names in files, comma-separated.
 } GstHsAov;
 
+/** Channels of the source's file that go with the picture, each pixel the nearest one. */
+#define GST_HS_EXACT_MAX (4 * HS_AOV_MAX)
+typedef struct {
+    guint count;
+    const char *patterns[GST_HS_EXACT_MAX]; ///< Interned, as in hsio_passthrough.
+} GstHsExact;
+
 typedef struct {
     GstMeta meta;
     guint count;
     GstHsAov list[HS_AOV_MAX];
+    GstHsExact exact;
 } GstHsAovMeta;
 
 #define GST_HS_AOV_META_API_TYPE (gst_hs_aov_meta_api_get_type())

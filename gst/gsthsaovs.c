@@ -147,8 +147,9 @@ void gst_hs_aovs_download(const struct gst_hs_slot *slot, VkCommandBuffer cmd)
 
 void gst_hs_aovs_store(const struct gst_hs_slot *slot, const GstHsAovMeta *meta, GstBuffer *out)
 {
-    GstHsAovMeta *made = slot->aov_count ? gst_hs_aov_meta_add(out) : NULL;
+    GstHsAovMeta *made = gst_hs_aov_meta_add(out);
 
+    made->exact = meta->exact;
     for (guint i = 0; i < slot->aov_count; i++) {
         const struct hs_image *image = &slot->aovs[i].out.image;
         const gsize pixel = gst_hs_format_bytes(image->format), bytes = bytes_of(image);

@@ -461,10 +461,12 @@ static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
             planes[used[i]].buffer ? gst_buffer_ref(planes[used[i]].buffer) : NULL;
     engine->next = (engine->next + 1) % GST_HS_SLOTS;
     engine->fresh &= err < 0;
-    if (err < 0 || !(to_memory || (out && slot->aov_count)))
+    if (err < 0 || !out)
         return err;
-    gst_vulkan_operation_wait(slot->operation);
-    gst_hs_aovs_store(slot, meta, out);
+    if (to_memory || slot->aov_count)
+        gst_vulkan_operation_wait(slot->operation);
+    if (meta)
+        gst_hs_aovs_store(slot, meta, out);
     return !to_memory || store(&engine->target, slot, out)
                ? 0
                : fail(engine, HS_ERR_INTERNAL, "the output buffer can not be written");

@@ -83,8 +83,8 @@ bool gst_hs_target_plan(struct gst_hs_target *target, const struct gst_hs_format
  * Runs one frame. `out` NULL: only history is brought forward.
  *
  * Inputs may be of either kind of memory; those in system memory are uploaded. An output in system
- * memory is waited for, one in an image is not. `aovs`, NULL for none, are upscaled beside it into a
- * meta of `out`, and waited for.
+ * memory is waited for, one in an image is not. `aovs`, NULL for none, are upscaled beside it into
+ * a meta of `out`, and waited for.
  * Errors: HS_ERR_*, told in the log.
  */
 int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
@@ -105,8 +105,8 @@ int gst_hs_engine_denoise(struct gst_hs_engine *engine, const struct hsio_frame_
                           const GstHsPlane planes[HSIO_PLANE_COUNT], GstHsPlane *colour);
 
 /**
- * gsthsaovs.c: images and staged pixels of a frame's AOVs in the slot, which is not in use; then what
- * is recorded around the frame, and what comes out of a slot that has finished.
+ * gsthsaovs.c: images and staged pixels of a frame's AOVs in the slot, which is not in use; then
+ * what is recorded around the frame, and what comes out of a slot that has finished.
  * Errors: HS_ERR_*, told in the log.
  */
 int gst_hs_aovs_set(struct gst_hs_engine *engine, struct gst_hs_slot *slot,

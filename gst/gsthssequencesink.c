@@ -261,7 +261,8 @@ error:
 
 static struct hsio_write_options make_options(GstHsSequenceSink *self,
                                               const GstHsOriginMeta *origin,
-                                              const struct hsio_attribute attributes[2])
+                                              const struct hsio_attribute attributes[2],
+                                              const struct hsio_passthrough *exact, int exact_count)
 {
     const struct gst_hs_sequence_sink_settings *s = &self->settings;
     GstHsSource *source = origin ? origin->source : NULL;
@@ -277,10 +278,24 @@ static struct hsio_write_options make_options(GstHsSequenceSink *self,
 
     if (source) {
         options.source = source->frame;
+        options.passthrough = exact;
+        options.passthrough_count = self->kind == GST_HS_SINK_EXR ? exact_count : 0;
         options.png_alpha |=
             channel_count(hsio_frame_info(source->frame)->planes[HSIO_PLANE_COLOR].channels) > 3;
     }
     return options;
+}
+
+/** Channels that are carried over, which those of the source's file are looked up by. */
+static int list_exact(GstBuffer *buffer, struct hsio_passthrough exact[GST_HS_EXACT_MAX])
+{
+    const GstHsAovMeta *meta = gst_hs_aov_meta_get(buffer);
+    const guint count = meta ? meta->exact.count : 0;
+
+    for (guint i = 0; i < count; i++)
+        exact[i] = (struct hsio_passthrough){.pattern = meta->exact.patterns[i],
+                                             .filter = HSIO_RESAMPLE_NEAREST};
+    return (int)count;
 }
 
 /** AOVs, which EXR files hold beside the colour. Gives `*count` what there is with them. */
@@ -320,7 +335,10 @@ static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buff
         {"hindsight:version", hs_version_string()},
         {"hindsight:model", origin ? origin->model : NULL},
     };
-    const struct hsio_write_options options = make_options(self, origin, attributes);
+    struct hsio_passthrough exact[GST_HS_EXACT_MAX];
+    const int exact_count = list_exact(buffer, exact);
+    const struct hsio_write_options options =
+        make_options(self, origin, attributes, exact, exact_count);
     const GstHsPlane whole = gst_hs_plane_of(buffer, &self->format);
     struct hsio_write_plane writes[HSIO_PLANE_COUNT + HS_AOV_MAX];
     struct mapped mapped[HSIO_PLANE_COUNT + HS_AOV_MAX] = {0};

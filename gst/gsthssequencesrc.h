@@ -40,10 +40,12 @@ struct _GstHsSequenceSrc {
     GstCaps *caps;
     struct hsaov_request aovs[HS_AOV_MAX];
     int aov_count;
-    GstHsAov aov_forms[HS_AOV_MAX]; ///< Kinds, formats and channels, by the first frame.
+    // By the first frame; those without a format are carried over.
+    GstHsAov aov_forms[HS_AOV_MAX];
+    GstHsExact exact;
 };
 
-/** gsthssequencesrc_aovs.c: finds what the property names. Errors: those of hsio, told in the log. */
+/** gsthssequencesrc_aovs.c: finds what the property names. Errors: those of hsio, in the log. */
 int gst_hs_sequence_src_take_aovs(GstHsSequenceSrc *self, const char *text,
                                   struct hsio_sequence *sequence);
 /** Reads the AOVs of a frame into a meta of its buffer. Errors: those of hsio, told in the log. */

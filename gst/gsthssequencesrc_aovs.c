@@ -12,6 +12,7 @@ static int parse(GstHsSequenceSrc *self, const char *text)
     int err = 0;
 
     self->aov_count = 0;
+    self->exact.count = 0;
     for (int i = 0; !err && names[i]; i++) {
         if (!*g_strstrip(names[i]))
             continue;
@@ -32,24 +33,22 @@ static int find(GstHsSequenceSrc *self, struct hsio_frame *frame, int index)
     const struct hsaov_request *request = &self->aovs[index];
     GstHsAov *form = &self->aov_forms[index];
     struct hsio_layer_info info;
-    char channels[sizeof(info.channels) + sizeof(info.part)];
+    char channels[sizeof(info.channels) + sizeof(info.part)], exact[HSAOV_EXACT_BYTES];
     enum hsaov_kind kind;
     int err = hsio_frame_layer(frame, request->name, &info);
 
     if (err < 0)
         return err;
     kind = hsaov_kind_of(request, &info);
-    if (info.is_color || kind == HSAOV_NEAREST) {
-        hs_log_message(&self->log.log, HS_LOG_ERROR, "AOV %s: %s", request->name,
-                       info.is_color
-                           ? "that layer is the colour"
-                           : "ids, positions and vectors can not be filtered; add =data "
-                             "to do so, or use hindsight upscale, which carries them over");
+    if (info.is_color) {
+        hs_log_message(&self->log.log, HS_LOG_ERROR, "AOV %s: that layer is the colour",
+                       request->name);
         return HS_ERR_INVALID;
     }
     hsaov_name_channels(&info, channels, sizeof(channels));
     *form = (GstHsAov){
-        .plane.format = hsframe_vk_format(info.format),
+        .plane.format =
+            kind == HSAOV_NEAREST ? VK_FORMAT_UNDEFINED : hsframe_vk_format(info.format),
         .kind = kind == HSAOV_DATA ? HS_AOV_DATA : HS_AOV_LIGHT,
         .channels = g_intern_string(channels),
     };
@@ -60,6 +59,8 @@ static int find(GstHsSequenceSrc *self, struct hsio_frame *frame, int index)
             return HS_ERR_INVALID;
         }
     }
+    for (int i = 0; kind == HSAOV_NEAREST && hsaov_name_exact(&info, i, exact); i++)
+        self->exact.patterns[self->exact.count++] = g_intern_string(exact);
     GST_INFO_OBJECT(self, "AOV %s: %s", request->name, hsaov_kind_about(kind));
     return 0;
 }
@@ -85,31 +86,36 @@ int gst_hs_sequence_src_read_aovs(GstHsSequenceSrc *self, struct hsio_frame *fra
     struct hsio_layer_request requests[HS_AOV_MAX];
     GstMapInfo maps[HS_AOV_MAX];
     GstHsAovMeta *meta;
-    int err;
+    int err = 0;
 
     if (!self->aov_count)
         return 0;
     meta = gst_hs_aov_meta_add(buffer);
+    meta->exact = self->exact;
     for (int i = 0; i < self->aov_count; i++) {
+        const guint count = meta->count;
         GstHsAov aov = self->aov_forms[i];
         GstHsPlane *plane = &aov.plane;
 
+        if (plane->format == VK_FORMAT_UNDEFINED)
+            continue;
         plane->width = (guint)info->width;
         plane->height = (guint)info->height;
         plane->pixel_bytes = gst_hs_format_bytes(plane->format);
         plane->row_bytes = plane->pixel_bytes * plane->width;
         plane->buffer = gst_buffer_new_allocate(NULL, plane->row_bytes * plane->height, NULL);
-        gst_buffer_map(plane->buffer, &maps[i], GST_MAP_WRITE);
-        requests[i] = (struct hsio_layer_request){
+        gst_buffer_map(plane->buffer, &maps[count], GST_MAP_WRITE);
+        requests[count] = (struct hsio_layer_request){
             .name = self->aovs[i].name,
             .format = gst_hs_format_to_file(plane->format),
-            .buffer = maps[i].data,
-            .buffer_bytes = maps[i].size,
+            .buffer = maps[count].data,
+            .buffer_bytes = maps[count].size,
         };
         gst_hs_aov_meta_append(meta, &aov);
     }
-    err = hsio_frame_read_layers(frame, requests, self->aov_count);
-    for (int i = 0; i < self->aov_count; i++)
+    if (meta->count)
+        err = hsio_frame_read_layers(frame, requests, (int)meta->count);
+    for (guint i = 0; i < meta->count; i++)
         gst_buffer_unmap(meta->list[i].plane.buffer, &maps[i]);
     return err;
 }

@@ -99,7 +99,8 @@ void gst_hs_sequence_src_class_init_properties(GObjectClass *class)
                    "", fixed);
     GST_HS_INSTALL(class, PROP_AOVS, string, "aovs", "AOVs",
                    "Further layers of the EXR that hsupscale upscales beside the colour, such as "
-                   "\"DiffDir,Normal=data\"; =light (a part of the colour) or =data, else by name",
+                   "\"DiffDir,Normal=data\"; =light (a part of the colour), =data or =nearest "
+                   "(ids, which hssequencesink carries over), else by name and type",
                    "", fixed);
     GST_HS_INSTALL(class, PROP_START, int64, "start", "Start",
                    "First frame; the least value: the first there is", G_MININT64, G_MAXINT32,

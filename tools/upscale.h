@@ -4,25 +4,12 @@
 #define HINDSIGHT_TOOLS_UPSCALE_H
 
 #include "backend.h"
+#include "hsaov.h"
 #include "options.h"
 
 #define TOOL_MAX_AUX 16
 
 #define UPSCALE_EXACT_MAX (4 * HS_AOV_MAX)
-#define UPSCALE_EXACT_BYTES 1300
-
-/** What a layer is taken for. */
-enum upscale_aov_kind {
-    UPSCALE_AOV_AUTO,
-    UPSCALE_AOV_LIGHT,
-    UPSCALE_AOV_DATA,
-    UPSCALE_AOV_NEAREST, ///< Carried over as --aux does it.
-};
-
-struct upscale_aov_request {
-    char name[256];
-    enum upscale_aov_kind kind;
-};
 
 /** The command line. */
 struct upscale_request {
@@ -50,7 +37,7 @@ struct upscale_request {
     char aux_patterns[TOOL_MAX_AUX][256];
     struct hsio_passthrough aux[TOOL_MAX_AUX];
     int aux_count;
-    struct upscale_aov_request aovs[HS_AOV_MAX];
+    struct hsaov_request aovs[HS_AOV_MAX];
     int aov_count;
 };
 
@@ -81,7 +68,7 @@ struct upscale_plan {
     struct upscale_item *items;
     int item_count;
     int finished; ///< Frames whose output was there already.
-    char exact_names[UPSCALE_EXACT_MAX][UPSCALE_EXACT_BYTES]; ///< Channels that AOVs carry over.
+    char exact_names[UPSCALE_EXACT_MAX][HSAOV_EXACT_BYTES]; ///< Channels that AOVs carry over.
     int exact_count;
     struct upscale_lack lack;
 };

@@ -19,33 +19,17 @@ int upscale_aov_take(struct upscale_request *request, const char *value)
     return err;
 }
 
-/** A channel's name as a carried one's pattern, where a slash ends the part's name. */
-static void name_exact(const struct hsio_layer_info *info, const char *name, int length,
-                       char out[UPSCALE_EXACT_BYTES])
-{
-    const size_t part = strlen(info->part);
-
-    snprintf(out, UPSCALE_EXACT_BYTES, "%s%s%.*s", info->part, part ? "/" : "", length, name);
-    for (size_t i = 0; out[i]; i++) {
-        if (out[i] == '/' && (i != part || !part))
-            out[i] = '*';
-    }
-}
-
 /** Each channel of the layer goes with those that are carried over. */
 static int add_nearest(struct upscale_plan *plan, const struct hsio_layer_info *info)
 {
-    const char *name = info->channels;
+    char name[HSAOV_EXACT_BYTES];
 
-    while (*name) {
-        const int length = (int)strcspn(name, ",");
-
+    for (int i = 0; hsaov_name_exact(info, i, name); i++) {
         if (plan->exact_count == UPSCALE_EXACT_MAX) {
             tool_error("--aov: too many channels");
             return HS_ERR_INVALID;
         }
-        name_exact(info, name, length, plan->exact_names[plan->exact_count++]);
-        name += length + (name[length] == ',');
+        memcpy(plan->exact_names[plan->exact_count++], name, sizeof(name));
     }
     return 0;
 }
@@ -53,9 +37,9 @@ static int add_nearest(struct upscale_plan *plan, const struct hsio_layer_info *
 /** Whether an AOV before has these channels, under whatever name it was asked for. */
 static bool is_taken(const struct upscale_plan *plan, const struct hsio_layer_info *info)
 {
-    char exact[UPSCALE_EXACT_BYTES], channels[sizeof(plan->setup.aovs[0].channels)];
+    char exact[HSAOV_EXACT_BYTES], channels[sizeof(plan->setup.aovs[0].channels)];
 
-    name_exact(info, info->channels, (int)strcspn(info->channels, ","), exact);
+    hsaov_name_exact(info, 0, exact);
     for (int i = 0; i < plan->exact_count; i++) {
         if (!strcmp(plan->exact_names[i], exact))
             return true;

@@ -147,7 +147,7 @@ class Pipelines(unittest.TestCase):
     def test_aovs(self):
         """Layers are upscaled beside the colour: files are those of the command, to the byte."""
         source = self.write_layers()
-        layers = ("DiffDir", "GlossDir=light", "Normal")
+        layers = ("DiffDir", "IndexOB", "GlossDir=light", "Normal")
         self.launch("hssequencesrc", f"location={source}", "convention=blender",
                     "aovs=" + ",".join(layers), "!", "queue", "!", "hsupscale", "model=taau", "!",
                     "queue", "!", "hssequencesink", f"location={self.path('out.%04d.exr')}")
@@ -158,17 +158,19 @@ class Pipelines(unittest.TestCase):
         self.assertEqual(len(names), 2)
         for name in names:
             self.assertTrue(filecmp.cmp(name, name.replace("out.", "ref."), shallow=False), name)
+        ids = oiio.ImageBuf(names[0]).spec().channelnames.index("ViewLayer.IndexOB.X")
+        self.assertEqual(len(np.unique(read(names[0])[..., ids])), 10)
         self.assertIn("ViewLayer.Normal.X", oiio.ImageBuf(names[0]).spec().channelnames)
         # Their kind counts, and linear colour in Vulkan memory has them, too.
         self.launch("hssequencesrc", f"location={source}", "convention=blender",
-                    "aovs=DiffDir=data,GlossDir,Normal", "!", "hsupscale", "model=taau", "!",
-                    "application/x-hindsight-plane(memory:VulkanImage)", "!", "hssequencesink",
+                    "aovs=DiffDir=data,GlossDir,Normal,IndexOB", "!", "hsupscale", "model=taau",
+                    "!", "application/x-hindsight-plane(memory:VulkanImage)", "!", "hssequencesink",
                     f"location={self.path('data.%04d.exr')}")
-        worst = np.abs(read(names[1]) - read(names[1].replace("out.", "data."))).max((0, 1))
         channels = oiio.ImageBuf(names[1]).spec().channelnames
+        worst = np.abs(read(names[1]) - read(names[1].replace("out.", "data."))).max((0, 1))
         for channel, off in zip(channels, worst):
             self.assertEqual(off > 1e-3, "DiffDir" in channel, (channel, off))
-        for aovs, text in (("DiffDir,Nope", "no layer Nope"), ("IndexOB", "ids, positions"),
+        for aovs, text in (("DiffDir,Nope", "no layer Nope"),
                            ("Combined", "is the colour"), ("DiffDir=sharp", "expected light"),
                            ("DiffDir,DiffDir=data", "was named before")):
             failed = subprocess.run(
