@@ -93,9 +93,11 @@ vec2 token_centre(ivec2 token)
 void colour_features(int t, ivec2 near)
 {
     const ivec2 at = near - samples_first;
+    // As in window_box().
+    const vec3 middle = opponent(tile_sample(at).c).xyz;
     vec3 mean = vec3(0.0), square = vec3(0.0);
     [[unroll]] for (int n = 0; n < 9; n++) {
-        const vec3 o = opponent(tile_sample(at + ivec2(n % 3, n / 3) - 1).c).xyz;
+        const vec3 o = opponent(tile_sample(at + ivec2(n % 3, n / 3) - 1).c).xyz - middle;
         mean += o / 9.0;
         square += o * o / 9.0;
     }

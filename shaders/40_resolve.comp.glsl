@@ -108,8 +108,10 @@ void resolve(ivec2 p, bool opaque)
 #endif
         now.c += (corrected.c - now.c) * trust;
         now.s += (corrected.s - now.s) * trust;
-        now.c = (weight * old.c + gain * now.c) / (weight + gain);
-        now.s = (weight * old.s + gain * now.s) / (weight + gain);
+        // By their difference: what is the same stays so, which near 1 is all of a bright pixel.
+        const float share = weight / (weight + gain);
+        now.c += (old.c - now.c) * share;
+        now.s += (old.s - now.s) * share;
         now = settle(now, opaque);
     }
 #ifdef HS_NETWORK

@@ -249,10 +249,13 @@ box window_box(bool opaque)
     [[unroll]] for (int i = 0; i < 3; i++)
         weights[i] = gauss_axes(vec2(first + i - 1) - f, HS_TAAU_BOX_KERNEL);
     const ivec2 corner = base + first - 1 - samples_first;
+    // Squares of distances from one of the samples: of nearly equal ones, squares of the values
+    // themselves would leave nothing but rounding.
+    const vec4 middle = opponent(tile_sample(corner + 1, opaque).c);
     [[unroll]] for (int n = 0; n < 9; n++) {
         const work tap = tile_sample(corner + ivec2(n % 3, n / 3), opaque);
         const float g = weights[n % 3].x * weights[n / 3].y;
-        const vec4 o = opponent(tap.c);
+        const vec4 o = opponent(tap.c) - middle;
         total += g;
         m2 += g * o * o;
         mean.c += g * tap.c;
@@ -260,9 +263,9 @@ box window_box(bool opaque)
     }
     const float share = 1.0 / total;
     mean = settle(work(mean.c * share, mean.s * share), opaque);
-    const vec4 m1 = opponent(mean.c);
+    const vec4 centre = opponent(mean.c), m1 = centre - middle;
     m2 *= share;
-    return box(mean, m1, sqrt(max(m2 - m1 * m1, 0.0)));
+    return box(mean, centre, sqrt(max(m2 - m1 * m1, 0.0)));
 }
 
 // Half width of the box in deviations.

@@ -67,7 +67,10 @@ static float log_depth(const struct hs_ref_plane *depth, int x, int y)
 static void around_sample(const struct hs_frame_params *p, const struct hs_ref_prepared *prep,
                           int x, int y, float *out)
 {
-    float mean[3] = {0}, square[3] = {0};
+    // As in hs_ref_window_box().
+    const struct hs_ref_work centre = hs_ref_encode(p, hs_ref_texel(&prep->colour, x, y));
+    float middle[4], mean[3] = {0}, square[3] = {0};
+    hs_ref_opponent(centre.c, middle);
     const float own = log_depth(&prep->depth, x, y);
     float near = own, far = own;
     for (int j = -1; j <= 1; j++) {
@@ -78,8 +81,9 @@ static void around_sample(const struct hs_frame_params *p, const struct hs_ref_p
             float o[4];
             hs_ref_opponent(tap.c, o);
             for (int k = 0; k < 3; k++) {
-                mean[k] += o[k] / 9;
-                square[k] += o[k] * o[k] / 9;
+                const float by = o[k] - middle[k];
+                mean[k] += by / 9;
+                square[k] += by * by / 9;
             }
             near = fminf(near, d);
             far = fmaxf(far, d);

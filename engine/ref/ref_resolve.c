@@ -147,7 +147,7 @@ void hs_ref_resolve_pixel(const struct hs_frame_params *p, const struct hs_ref_p
         out->trust = trust;
         for (int k = 0; k < 5; k++) {
             now.c[k] += (corrected.c[k] - now.c[k]) * trust;
-            now.c[k] = (weight * old.c[k] + gain * now.c[k]) / (weight + gain);
+            now.c[k] += (old.c[k] - now.c[k]) * (weight / (weight + gain));
         }
     }
     if (s)

@@ -60,7 +60,10 @@ void hs_ref_opponent(const float *c, float *out)
 void hs_ref_window_box(const struct hs_ref_window *w, struct hs_ref_box *box)
 {
     const int nx = w->fx >= 0.5f ? 1 : 0, ny = w->fy >= 0.5f ? 1 : 0;
-    float m1[4] = {0}, m2[4] = {0}, total = 0;
+    // Squares of distances from one of the samples: of nearly equal ones, squares of the values
+    // themselves would leave nothing but rounding.
+    float middle[4], m1[4] = {0}, m2[4] = {0}, total = 0;
+    hs_ref_opponent(w->tap[ny + 1][nx + 1].c, middle);
     box->mean = (struct hs_ref_work){{0}};
     for (int j = ny; j < ny + 3; j++) {
         for (int i = nx; i < nx + 3; i++) {
@@ -70,8 +73,9 @@ void hs_ref_window_box(const struct hs_ref_window *w, struct hs_ref_box *box)
             hs_ref_opponent(w->tap[j][i].c, o);
             total += g;
             for (int k = 0; k < 4; k++) {
-                m1[k] += g * o[k];
-                m2[k] += g * o[k] * o[k];
+                const float d = o[k] - middle[k];
+                m1[k] += g * d;
+                m2[k] += g * d * d;
             }
             for (int k = 0; k < 5; k++)
                 box->mean.c[k] += g * w->tap[j][i].c[k];
@@ -80,8 +84,9 @@ void hs_ref_window_box(const struct hs_ref_window *w, struct hs_ref_box *box)
     for (int k = 0; k < 5; k++)
         box->mean.c[k] /= total;
     for (int k = 0; k < 4; k++) {
-        box->centre[k] = m1[k] / total;
-        box->deviation[k] = sqrtf(fmaxf(m2[k] / total - box->centre[k] * box->centre[k], 0));
+        const float mean = m1[k] / total;
+        box->centre[k] = middle[k] + mean;
+        box->deviation[k] = sqrtf(fmaxf(m2[k] / total - mean * mean, 0));
     }
 }
 

@@ -206,18 +206,23 @@ class Window:
     def box(self):
         """Mean colour, mean and deviation in opponent space, of the 3x3 samples around."""
         first_x, first_y = (self.fx >= 0.5), (self.fy >= 0.5)
+        # Distances from one of the samples: of nearly equal ones, squares of the values themselves
+        # would leave nothing but rounding.
+        middle = 5 + first_x + 4 * first_y
+        near = opponent(self.taps.gather(0, middle[None, ..., None].expand_as(self.taps[:1]))[0])
         total, mean, square, colour = 0, 0, 0, 0
         for n in range(16):
             i, j = n % 4, n // 4
             in_x = first_x if i == 3 else ~first_x if i == 0 else torch.ones_like(first_x)
             in_y = first_y if j == 3 else ~first_y if j == 0 else torch.ones_like(first_y)
             g = (self.gauss(n, K.BOX_KERNEL) * (in_x & in_y)).unsqueeze(-1)
-            o = opponent(self.taps[n])
+            o = opponent(self.taps[n]) - near
             total, colour = total + g, colour + g * self.taps[n]
             mean, square = mean + g * o, square + g * o * o
         mean = mean / total
-        deviation = (square / total - mean * mean).clamp(min=0).sqrt()
-        return colour / total, mean, deviation
+        # The root of 0 has no derivative.
+        deviation = (square / total - mean * mean).clamp(min=1e-14).sqrt()
+        return colour / total, near + mean, deviation
 
 
 def box_size(weight, frame):
@@ -368,15 +373,16 @@ def token_features(frame):
     height, width = frame.depth.shape[1:]
     x, y = x.clamp(0, width - 1), y.clamp(0, height - 1)
     mean, square = 0, 0
+    middle = opponent(fetch(frame.colour, y, x))
     depth = frame.depth.clamp(1e-4, 1e9).log2()
     near = far = own = fetch(depth, y, x)
     for j in (-1, 0, 1):
         for i in (-1, 0, 1):
-            o = opponent(fetch(frame.colour, y + j, x + i))
+            o = opponent(fetch(frame.colour, y + j, x + i)) - middle
             mean, square = mean + o / 9, square + o * o / 9
             d = fetch(depth, y + j, x + i)
             near, far = torch.minimum(near, d), torch.maximum(far, d)
-    deviation = (square - mean * mean).clamp(min=0).sqrt()
+    deviation = (square - mean * mean).clamp(min=1e-14).sqrt()
     hx, hy, _, motion = (t[:, ::2, ::2] for t in history_places(frame))
     pixels = motion / motion.new_tensor(frame.scale)
     fx, fy = hx - 0.5 - (hx - 0.5).floor(), hy - 0.5 - (hy - 0.5).floor()
