@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The reference passes by themselves: what must hold of the algorithm whatever computes it.
-#include <ref_math.h>
+#include <ref_window.h>
 
 #include "fixture/model_file.h"
 #include "test.h"
@@ -303,10 +303,40 @@ static void cutout(struct test_rng *rng)
     hs_ref_plane_finish(&image);
 }
 
+/** Deviations of nearly equal samples are those of the samples, not of rounding. */
+static void flat_places(struct test_rng *rng)
+{
+    for (int n = 0; n < 1000; n++) {
+        struct hs_ref_window w = {.fx = test_rng_float(rng, 0, 1), .fy = test_rng_float(rng, 0, 1)};
+        struct hs_ref_box box;
+        double total = 0, mean = 0, square = 0;
+        const float level = test_rng_float(rng, 0.5f, 0.99f);
+        for (int i = 0; i < 16; i++) {
+            const float value = level + test_rng_float(rng, -2e-4f, 2e-4f);
+            w.tap[i / 4][i % 4] = (struct hs_ref_work){{value, value, value, 1, 1}};
+        }
+        hs_ref_window_box(&w, &box);
+        for (int i = 0; i < 9; i++) {
+            const int x = i % 3 + (w.fx >= 0.5f), y = i / 3 + (w.fy >= 0.5f);
+            const double dx = x - 1 - (double)w.fx, dy = y - 1 - (double)w.fy;
+            const double g = exp(-(dx * dx + dy * dy) * HS_TAAU_BOX_KERNEL);
+            const double value = (double)w.tap[y][x].c[0];
+            total += g;
+            mean += g * value;
+            square += g * value * value;
+        }
+        mean /= total;
+        const double deviation = sqrt(square / total - mean * mean);
+        REQUIRE_NEAR(box.centre[0], mean, 1e-6);
+        REQUIRE_NEAR(box.deviation[0], deviation, 0.01 * deviation);
+        REQUIRE_NEAR(box.deviation[1], 0, 1e-6);
+    }
+}
+
 static const struct test_case cases[] = {
     {"half_rounding", half_rounding}, {"working_range", working_range},
     {"wild_input", wild_input},       {"cutout", cutout},
     {"wild_network", wild_network},   {"network_and_alpha", network_and_alpha},
-    {"head_of_zeros", head_of_zeros},
+    {"head_of_zeros", head_of_zeros}, {"flat_places", flat_places},
 };
 TEST_MAIN(cases)
