@@ -173,6 +173,10 @@ format=rgba64le" device.rgb
         grep -q 'aces and what follows it, is expected' run.log
     check $? "an unknown look is one clear error"
 
+    run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:model=atrous" -f null - &&
+        [ "$(grep -c 'no normal: ' run.log)" = 1 ]
+    check $? "guides that are not there are told once"
+
     run_ffmpeg "" $inputs -filter_complex \
         "hindsight_vulkan=$options:format=gbrapf32le:model=oidn" denoised.rgb
     check $? "Open Image Denoise"

@@ -120,6 +120,15 @@ class Pipelines(unittest.TestCase):
             self.assertTrue(filecmp.cmp(name, name.replace("dim.", "cut."), shallow=False), name)
             self.assertFalse((read(name) == read(name.replace("dim.", "out."))).all(), name)
 
+    def test_report(self):
+        """The log tells which guides the model would like to have, once."""
+        told = subprocess.run(
+            [LAUNCH, "-q", "hssequencesrc", f"location={self.sample(2)}", "!", "hsupscale",
+             "model=atrous", "!", "fakesink"], capture_output=True, text=True, timeout=120,
+            env={**os.environ, "GST_DEBUG": "hindsight:4", "GST_DEBUG_NO_COLOR": "1"})
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertEqual(told.stderr.count("no normal: "), 1, told.stderr)
+
     def write_layers(self):
         """Two frames with parts of the light, normals and ids."""
         height, width = 40, 48
