@@ -14,6 +14,21 @@
 static const enum hs_path paths[] = {HS_PATH_PLAIN, HS_PATH_MATRIX};
 static const char *const path_names[] = {"plain", "matrix"};
 
+#define SIZES_MAX 64
+
+static uint32_t list_sizes(const struct fixture *fx,
+                           VkCooperativeMatrixPropertiesKHR list[SIZES_MAX])
+{
+    uint32_t count = SIZES_MAX;
+    const PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR get =
+        (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)vkGetInstanceProcAddr(
+            fx->dev.instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+    for (int i = 0; i < SIZES_MAX; i++)
+        list[i] = (VkCooperativeMatrixPropertiesKHR){
+            .sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
+    return get && get(fx->dev.physical_device, &count, list) >= 0 ? count : 0;
+}
+
 static void print_size(const char *name, const struct hs_matrix_size *m)
 {
     printf("  %s: %ux%ux%u, subgroups of %u\n", name, m->m, m->n, m->k, m->subgroup);
@@ -23,23 +38,12 @@ static void sizes(struct test_rng *rng)
 {
     static const char *const types[] = {"f16", "f32", "f64", "s8",  "s16", "s32",
                                         "s64", "u8",  "u16", "u32", "u64"};
-    enum {
-        MOST = 64
-    };
-    VkCooperativeMatrixPropertiesKHR list[MOST];
+    VkCooperativeMatrixPropertiesKHR list[SIZES_MAX];
     struct fixture fx;
-    uint32_t count = MOST;
     (void)rng;
     FX_OPEN(&fx, NULL, NULL);
-    const PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR get =
-        (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)vkGetInstanceProcAddr(
-            fx.dev.instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
-    for (int i = 0; i < MOST; i++)
-        list[i] = (VkCooperativeMatrixPropertiesKHR){
-            .sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
+    const uint32_t count = list_sizes(&fx, list);
     printf("  %s, %s\n", fx.dev.report.name, fx.dev.report.driver);
-    if (!get || get(fx.dev.physical_device, &count, list) < 0)
-        count = 0;
     for (uint32_t i = 0; i < count; i++) {
         const int t[] = {(int)list[i].AType, (int)list[i].BType, (int)list[i].CType,
                          (int)list[i].ResultType};
@@ -240,6 +244,8 @@ struct bounds {
 
 static bool one_path(struct rig *r, const char *path, const struct bounds *bounds)
 {
+    printf("    %s, %ux%ux%u\n", path, r->model->layers.matrix.m, r->model->layers.matrix.n,
+           r->model->layers.matrix.k);
     const struct hs_layers *layers = &r->model->layers;
     struct hs_ref_plane drawn = draw(r, 0), first = read_tensor(r, layers->list[0].out);
     run_reference(r);
@@ -255,6 +261,19 @@ static bool one_path(struct rig *r, const char *path, const struct bounds *bound
     return good;
 }
 
+/** Closes what open_rig() opened. */
+static bool run_path(struct rig *r, const struct file *file, const struct recipe *recipe, int path,
+                     const struct bounds *bounds)
+{
+    if (!open_rig(r, file, recipe, paths[path])) {
+        printf("    no matrices: %s\n", r->fx.last);
+        return true;
+    }
+    const bool good = one_path(r, path_names[path], bounds);
+    close_rig(r);
+    return good;
+}
+
 static void run_layers(struct test_rng *rng, const struct fx_model_config *config,
                        const struct recipe *recipe, const struct bounds bounds[2])
 {
@@ -262,14 +281,8 @@ static void run_layers(struct test_rng *rng, const struct fx_model_config *confi
     struct rig r = {0};
     struct file file = write_model(rng, config);
     FX_OPEN(&r.fx, NULL, NULL);
-    for (int p = 0; p < 2; p++) {
-        if (!open_rig(&r, &file, recipe, paths[p])) {
-            printf("    no matrices\n");
-            continue;
-        }
-        good &= one_path(&r, path_names[p], &bounds[p]);
-        close_rig(&r);
-    }
+    for (int p = 0; p < 2; p++)
+        good &= run_path(&r, &file, recipe, p, &bounds[p]);
     fx_close(&r.fx);
     drop_model(&file);
     REQUIRE(good);
@@ -293,9 +306,42 @@ static void integers(struct test_rng *rng)
     run_layers(rng, &fx_model_integers, &odd, bounds);
 }
 
+/** What the engine leaves out: tiles of integers that are deeper than a unit. */
+static void deep_integers(struct test_rng *rng)
+{
+    static const struct bounds bounds = {40, INFINITY, 78};
+    static const struct fx_model_config config = {
+        "tiny", {16, 48, 32}, {0, 0, 1, 0, 0}, .head = 1, .integers = true};
+    VkCooperativeMatrixPropertiesKHR list[SIZES_MAX];
+    const VkCooperativeMatrixPropertiesKHR *deep = NULL;
+    struct rig r = {0};
+    FX_OPEN(&r.fx, NULL, NULL);
+    const uint32_t count = list_sizes(&r.fx, list);
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].MSize == 16 && list[i].NSize == 16 && list[i].KSize == 32 &&
+            list[i].AType == VK_COMPONENT_TYPE_SINT8_KHR && list[i].AType == list[i].BType &&
+            list[i].CType == VK_COMPONENT_TYPE_SINT32_KHR && list[i].CType == list[i].ResultType &&
+            list[i].scope == VK_SCOPE_SUBGROUP_KHR && !list[i].saturatingAccumulation)
+            deep = &list[i];
+    }
+    if (!deep || !r.fx.device->matrix_int8) {
+        fx_close(&r.fx);
+        TEST_SKIP("no matrices of 16x16x32 integers");
+    }
+    r.fx.device->matrix_integers.m = deep->MSize;
+    r.fx.device->matrix_integers.n = deep->NSize;
+    r.fx.device->matrix_integers.k = deep->KSize;
+    struct file file = write_model(rng, &config);
+    const bool good = run_path(&r, &file, &odd, 1, &bounds);
+    fx_close(&r.fx);
+    drop_model(&file);
+    REQUIRE(good);
+}
+
 static const struct test_case cases[] = {
     {"sizes", sizes},
     {"floats", floats},
     {"integers", integers},
+    {"deep integers", deep_integers},
 };
 TEST_MAIN(cases)
