@@ -26,6 +26,10 @@ static void set_defaults(struct hs_clip_params *p)
         p->width = 2 * p->render_width;
         p->height = 2 * p->render_height;
     }
+    if (!p->scene_width && !p->scene_height) {
+        p->scene_width = p->render_width;
+        p->scene_height = p->render_height;
+    }
     const bool direct = p->mode == HS_SCENES_DIRECT;
     if (direct && p->filter == HS_SCENES_FILTER_POINT)
         p->spp = 1;
@@ -72,6 +76,9 @@ static int check(const struct hs_scenes *scenes, const struct hs_clip_params *p)
     if (p->width < p->render_width || p->height < p->render_height || p->width > 16384 ||
         p->height > 16384)
         return invalid(scenes, "output size must be render size to 16384");
+    if (p->scene_width < 8 || p->scene_height < 8 || p->scene_width > 16384 ||
+        p->scene_height > 16384)
+        return invalid(scenes, "scene size must be 8 to 16384");
     if (p->mode != HS_SCENES_DIRECT && p->mode != HS_SCENES_PATH)
         return invalid(scenes, "mode must be direct or path");
     if (p->spp > 65536 || p->reference_spp > 65536)

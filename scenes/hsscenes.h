@@ -128,6 +128,11 @@ struct hs_clip_params {
     uint32_t render_width, render_height;
     /** Output size, at least the render size. 0: twice the render size. */
     uint32_t width, height;
+    /**
+     * The render size that the scene is made for: speeds, sizes of fine detail and the shape of the
+     * view. Clips of one scene size show the same whatever their render size. 0: the render size.
+     */
+    uint32_t scene_width, scene_height;
     enum hs_scenes_mode mode;
     /**
      * Samples a render pixel, 1..65536. 0: 4 in path mode, 16 in direct mode with a filter. Direct
@@ -144,6 +149,8 @@ struct hs_clip_params {
     uint32_t reference_spp;
     /** Path mode: every frame draws the same random numbers, so noise sticks to the screen. */
     bool fixed_noise;
+    /** Path mode: which random numbers the input draws, apart from the seed. */
+    uint32_t noise;
     /** Path mode: probability, 0..1, that a sample of the input is `firefly_gain` times too bright.
      */
     float fireflies;

@@ -367,8 +367,8 @@ int scene_build(struct scene *s, const struct hs_clip_params *params, const stru
     }
     *s = (struct scene){
         .rng = {params->seed * UINT64_C(0xd1342543de82ef95) + 0x2545f491u},
-        .aspect = (float)params->render_width / (float)params->render_height,
-        .render_height = (float)params->render_height,
+        .aspect = (float)params->scene_width / (float)params->scene_height,
+        .render_height = (float)params->scene_height,
         .frame_count = params->frame_count,
         .path = params->mode == HS_SCENES_PATH,
         .exposure = 1,

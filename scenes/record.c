@@ -102,6 +102,7 @@ static void dispatch(const struct hs_clip *c, VkCommandBuffer cmd, VkPipeline pi
     const uint32_t total = reference ? p->reference_spp : p->spp;
     const uint32_t first = pass * SAMPLES_PER_PASS, left = total - first;
     const uint32_t frame_seed = p->fixed_noise && !reference ? 0 : job->frame;
+    const uint32_t noise = reference ? 0 : p->noise * 0xc2b2ae35u;
     struct hs_clip_info info;
     hs_clip_frame(c, job->frame, &info);
     const struct scene_push push = {
@@ -112,7 +113,7 @@ static void dispatch(const struct hs_clip *c, VkCommandBuffer cmd, VkPipeline pi
         .first = first,
         .total = total,
         .planes = planes,
-        .seed = (c->scene.seed * 2 + reference) * 0x9e3779b1u + frame_seed * 0x85ebca6bu,
+        .seed = (c->scene.seed * 2 + reference) * 0x9e3779b1u + frame_seed * 0x85ebca6bu + noise,
         .jitter_x = info.jitter[0],
         .jitter_y = info.jitter[1],
         .specular = (uint32_t)p->specular,

@@ -26,7 +26,9 @@ enum {
     OPT_NO_REFERENCE,
     OPT_FORMAT,
     OPT_PLANES,
+    OPT_REFERENCE_FROM,
     OPT_FIXED_NOISE,
+    OPT_NOISE,
     OPT_FIREFLIES,
     OPT_NO_JITTER,
     OPT_STILL,
@@ -65,7 +67,12 @@ static const struct tool_option options[] = {
      "Input planes, comma-separated: colour, depth, motion, motion_next, normal, roughness, "
      "diffuse_albedo, specular_albedo, hit_distance, alpha. Default all but motion_next, alpha in "
      "packs only."},
+    {"reference-from", 0, "DIR",
+     "Packs: renders other inputs, of another size, filter or noise, for the references of the "
+     "packs in DIR, which they refer to. Seeds (all, if none are given), frames, size, mode and "
+     "motion are theirs."},
     {"fixed-noise", 0, NULL, "Path mode: the same noise in every frame."},
+    {"noise", 0, "N", "Path mode: which random numbers the input draws. Default 0."},
     {"fireflies", 0, "P", "Path mode: probability of a sample that is 50 times too bright."},
     {"no-jitter", 0, NULL, "Samples pixel centres."},
     {"still", 0, NULL, "Nothing moves."},
@@ -92,6 +99,14 @@ static const struct tool_option options[] = {
 
 static const struct tool_rule rules[] = {
     {OPT_STILL, TOOL_EXCLUDES, OPT_SPEED},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_FRAMES},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_SIZE},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_MODE},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_REFERENCE_SPP},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_NO_REFERENCE},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_STILL},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_SPEED},
+    {OPT_REFERENCE_FROM, TOOL_EXCLUDES, OPT_CLEAR_FILM},
     {0},
 };
 
@@ -249,6 +264,8 @@ static int take_scene(struct command *command, int row, const char *value)
         p->specular = (enum hs_scenes_specular)index;
         command->specular_given = true;
         return err;
+    case OPT_NOISE:
+        return take_count("noise", value, UINT32_MAX, &p->noise);
     case OPT_FIXED_NOISE:
         p->fixed_noise = true;
         return 0;
@@ -279,6 +296,10 @@ static int take(void *priv, int row, const char *value)
     case OPT_SEED:
         return take_seeds(command, value);
     case OPT_NO_REFERENCE:
+        r->mask[RENDER_REFERENCE] = false;
+        return 0;
+    case OPT_REFERENCE_FROM:
+        r->shared = value;
         r->mask[RENDER_REFERENCE] = false;
         return 0;
     case OPT_FORMAT:
@@ -402,8 +423,8 @@ static int check(const struct command *command, const char *pattern)
         tool_error("--planes and --no-reference leave nothing to render");
     else if (command->mesh && strcmp(pattern, "mesh") != 0)
         tool_error("--mesh is for the pattern mesh, not \"%s\"", pattern);
-    else if (p->mode == HS_SCENES_DIRECT && (p->fixed_noise || p->fireflies > 0))
-        tool_error("--fixed-noise and --fireflies need --mode path");
+    else if (p->mode == HS_SCENES_DIRECT && (p->fixed_noise || p->noise || p->fireflies > 0))
+        tool_error("--fixed-noise, --noise and --fireflies need --mode path");
     else if (p->mode == HS_SCENES_DIRECT && p->spp && !p->filter)
         tool_error("--spp needs --mode path or a --filter");
     else
@@ -468,19 +489,21 @@ int tool_render(int argc, char **argv)
         free(command.request.seeds);
         return TOOL_EXIT_DONE;
     }
-    if (!err && !command.request.seed_count)
-        err = take_seeds(&command, "1");
     tool_report_level(command.quiet, false);
     if (!err && !usage.argument_count) {
         tool_error("which pattern? --list names them");
         err = HS_ERR_INVALID;
     }
+    command.request.params.pattern = err ? NULL : usage.arguments[0];
+    if (!err && command.request.shared)
+        err = render_shared_plan(&command.request);
+    else if (!err && !command.request.seed_count)
+        err = take_seeds(&command, "1");
     if (!err)
         err = check(&command, usage.arguments[0]);
     if (!err)
         err = take_convention(&command);
     if (!err) {
-        command.request.params.pattern = usage.arguments[0];
         if (command.request.format < RENDER_PACK && !command.planes_given)
             command.request.mask[RENDER_ALPHA] = false; // it is in the colour
         code = run(&command);

@@ -12,7 +12,8 @@
 #include "hsscenes.h"
 #include "options.h"
 
-#define RENDER_CHUNK 8 ///< Frames that are recorded, submitted and read back together.
+#define RENDER_HEADER_BYTES 4096 ///< Of a pack, behind 8 bytes of size.
+#define RENDER_CHUNK 8           ///< Frames that are recorded, submitted and read back together.
 
 /** Planes in the order in which they are rendered and packed. */
 enum render_plane {
@@ -54,6 +55,7 @@ struct render_request {
     uint64_t *seeds;
     uint32_t seed_count;
     const char *output;
+    const char *shared; ///< Folder of packs whose references these clips share, or NULL.
     enum render_format format;
     const char *device;
     int jobs;
@@ -106,6 +108,18 @@ int render_write_frames(const struct render_result *result, const char *folder);
 int render_write_json(const struct render_request *request, const struct hs_clip_params *settings,
                       uint64_t seed, const struct hs_clip_info *infos, uint32_t count,
                       const char *folder);
+/** The file of a packed clip. Errors: HS_ERR_INVALID, after a message: the path is too long. */
+int render_pack_path(const char *folder, const char *pattern, uint64_t seed, char *path,
+                     size_t size);
+/**
+ * Takes what clips that share references have in common from the packs in `shared`: seeds, unless
+ * some are given, mode, number of frames, sizes and speed. Errors: an HS_ERR_* code, after a
+ * message.
+ */
+int render_shared_plan(struct render_request *request);
+/** The way from the output folder to the pack that holds a seed's reference. Errors: as above. */
+int render_shared_path(const struct render_request *request, uint64_t seed, char *path,
+                       size_t size);
 /** Adds frames to a packed clip, which is complete after the last ones. */
 struct render_pack;
 int render_pack_open(const struct render_request *request, const struct hs_clip_params *settings,

@@ -10,13 +10,12 @@
 #include "render.h"
 #include "report.h"
 
-#define HEADER_BYTES 4096
 #define VALUE_TENSORS 7
 
 struct render_pack {
     const struct render_request *request;
     const struct hs_clip_params *settings;
-    char path[1100], part[1120];
+    char path[1100], part[1120], shared[1024];
     FILE *file;
     struct hs_clip_info *infos;
     uint64_t offsets[RENDER_PLANES]; // of planes, behind the header
@@ -93,18 +92,21 @@ static void make_header(struct render_pack *pack, uint64_t seed, char *text, siz
 {
     const struct hs_clip_params *p = pack->settings;
     struct header h = {text, size, 0, 0, p->frame_count};
-    h.length = (size_t)snprintf(text, size,
-                                "{\"__metadata__\":{\"format\":\"hindsight-clip\","
-                                "\"version\":\"1\",\"pattern\":\"%s\",\"seed\":\"%llu\","
-                                "\"mode\":\"%s\",\"spp\":\"%u\",\"reference_spp\":\"%u\","
-                                "\"filter\":\"%s\","
-                                "\"specular\":\"%s\"}",
-                                p->pattern, (unsigned long long)seed,
-                                p->mode == HS_SCENES_PATH ? "path" : "direct", p->spp,
-                                p->reference_spp, hs_scenes_filter_name(p->filter),
-                                p->specular == HS_SCENES_SPECULAR_F0            ? "f0"
-                                : p->specular == HS_SCENES_SPECULAR_METAL_WHITE ? "metal-white"
-                                                                                : "directional");
+    h.length = (size_t)snprintf(
+        text, size,
+        "{\"__metadata__\":{\"format\":\"hindsight-clip\","
+        "\"version\":\"1\",\"pattern\":\"%s\",\"seed\":\"%llu\","
+        "\"mode\":\"%s\",\"spp\":\"%u\",\"reference_spp\":\"%u\","
+        "\"filter\":\"%s\",\"scene_size\":\"%ux%u\",\"size\":\"%ux%u\","
+        "\"speed\":\"%.9g\",\"still\":\"%d\",\"clear_film\":\"%d\","
+        "%s%s%s\"specular\":\"%s\"}",
+        p->pattern, (unsigned long long)seed, p->mode == HS_SCENES_PATH ? "path" : "direct", p->spp,
+        p->reference_spp, hs_scenes_filter_name(p->filter), p->scene_width, p->scene_height,
+        p->width, p->height, p->speed, p->still, p->clear_film,
+        pack->shared[0] ? "\"reference\":\"" : "", pack->shared, pack->shared[0] ? "\"," : "",
+        p->specular == HS_SCENES_SPECULAR_F0            ? "f0"
+        : p->specular == HS_SCENES_SPECULAR_METAL_WHITE ? "metal-white"
+                                                        : "directional");
     add_planes(pack, true, &h);
     pack->values = h.offset;
     for (int i = 0; i < VALUE_TENSORS; i++) {
@@ -121,10 +123,21 @@ static void make_header(struct render_pack *pack, uint64_t seed, char *text, siz
     memset(text + h.length, ' ', size - h.length);
 }
 
+int render_pack_path(const char *folder, const char *pattern, uint64_t seed, char *path,
+                     size_t size)
+{
+    const int length =
+        snprintf(path, size, "%s/%s-%06llu.safetensors", folder, pattern, (unsigned long long)seed);
+    if (length >= 0 && (size_t)length < size)
+        return 0;
+    tool_error("the name of the folder %s is too long", folder);
+    return HS_ERR_INVALID;
+}
+
 int render_pack_open(const struct render_request *request, const struct hs_clip_params *settings,
                      uint64_t seed, struct render_pack **pack)
 {
-    char header[HEADER_BYTES];
+    char header[RENDER_HEADER_BYTES];
     struct stat there;
     struct render_pack *p = calloc(1, sizeof(*p));
     int err = HS_ERR_NOMEM;
@@ -138,13 +151,11 @@ int render_pack_open(const struct render_request *request, const struct hs_clip_
     err = render_make_folder(request->output);
     if (err)
         goto error;
-    const int length = snprintf(p->path, sizeof(p->path), "%s/%s-%06llu.safetensors",
-                                request->output, settings->pattern, (unsigned long long)seed);
-    if (length < 0 || (size_t)length >= sizeof(p->path)) {
-        tool_error("the name of the output folder is too long");
-        err = HS_ERR_INVALID;
+    err = render_pack_path(request->output, settings->pattern, seed, p->path, sizeof(p->path));
+    if (!err && request->shared)
+        err = render_shared_path(request, seed, p->shared, sizeof(p->shared));
+    if (err)
         goto error;
-    }
     snprintf(p->part, sizeof(p->part), "%s.part", p->path);
     *pack = NULL;
     err = 0;
@@ -153,10 +164,10 @@ int render_pack_open(const struct render_request *request, const struct hs_clip_
     make_header(p, seed, header, sizeof(header));
     p->file = fopen(p->part, "wb");
     uint8_t size[8] = {0};
-    size[0] = HEADER_BYTES & 255;
-    size[1] = HEADER_BYTES >> 8;
+    size[0] = RENDER_HEADER_BYTES & 255;
+    size[1] = RENDER_HEADER_BYTES >> 8;
     if (!p->file || fwrite(size, 1, 8, p->file) != 8 ||
-        fwrite(header, 1, HEADER_BYTES, p->file) != HEADER_BYTES) {
+        fwrite(header, 1, RENDER_HEADER_BYTES, p->file) != RENDER_HEADER_BYTES) {
         tool_error("%s: %s", p->part, strerror(errno));
         err = HS_ERR_IO;
         goto error;
@@ -180,7 +191,8 @@ int render_pack_add(struct render_pack *pack, const struct render_result *r)
         const uint64_t bytes = plane_bytes(pack->settings, i);
         if (!pack->request->mask[i])
             continue;
-        if (fseeko(pack->file, (off_t)(8 + HEADER_BYTES + pack->offsets[i] + r->first * bytes),
+        if (fseeko(pack->file,
+                   (off_t)(8 + RENDER_HEADER_BYTES + pack->offsets[i] + r->first * bytes),
                    SEEK_SET) ||
             fwrite(r->planes[i], bytes, r->count, pack->file) != r->count) {
             tool_error("%s: %s", pack->part, strerror(errno));
@@ -193,7 +205,7 @@ int render_pack_add(struct render_pack *pack, const struct render_result *r)
 int render_pack_close(struct render_pack **pack, int err)
 {
     struct render_pack *p = *pack;
-    bool ok = !fseeko(p->file, (off_t)(8 + HEADER_BYTES + p->values), SEEK_SET);
+    bool ok = !fseeko(p->file, (off_t)(8 + RENDER_HEADER_BYTES + p->values), SEEK_SET);
     for (int i = 0; !err && ok && i < VALUE_TENSORS; i++) {
         for (uint32_t k = 0; ok && k < p->settings->frame_count; k++) {
             float numbers[16];

@@ -136,6 +136,56 @@ class Render(common.Case):
             with open(self.path("a", name), "rb") as a, open(self.path("b", name), "rb") as b:
                 self.assertEqual(a.read(), b.read())
 
+    def test_shared_references(self):
+        """Inputs of other sizes and filters show what the reference of another pack shows."""
+        self.succeed("render", "random", "--seed", "5,9", "--frames", 3, "--mode", "path",
+                     "--reference-spp", 4, "--speed", 2, "--planes", "colour,motion", "--format",
+                     "pack", "-o", self.path("r"), "--render-size", "24x16", "--size", "48x32")
+        share = ["render", "random", "--format", "pack", "--spp", 32, "--filter", "box",
+                 "--reference-from", self.path("r")]
+        self.succeed(*share, "-o", self.path("a", "x"), "--render-size", "48x32")
+        self.succeed(*share, "-o", self.path("b"), "--seed", 9, "--render-size", "24x16",
+                     "--no-jitter", "--noise", 1)
+        self.assertEqual(len(os.listdir(self.path("a", "x"))), 2)
+        self.assertEqual(os.listdir(self.path("b")), ["random-000009.safetensors"])
+        old, first = read_pack(self.path("r", "random-000009.safetensors"))
+        about, large = read_pack(self.path("a", "x", "random-000009.safetensors"))
+        self.assertEqual(about["reference"], "../../r/random-000009.safetensors")
+        self.assertEqual([about[k] for k in ("mode", "speed", "scene_size", "size")],
+                         ["path", "2", "24x16", "48x32"])
+        self.assertNotIn("reference", large)
+        np.testing.assert_array_equal(large["view"], first["view"])
+        self.assertEqual(large["colour"].shape, (3, 32, 48, 4))
+        # As many pixels as the reference: the same picture but for noise, not another frame's.
+        tone = [np.log1p(large["colour"][t, ..., :3].astype("f4")) for t in (0, 2)]
+        want = [np.log1p(first["reference"][t, ..., :3].astype("f4")) for t in (0, 2)]
+        def apart(a, b):
+            return np.mean((a.reshape(8, 4, 12, 4, 3).mean((1, 3)) -
+                            b.reshape(8, 4, 12, 4, 3).mean((1, 3))) ** 2)
+        self.assertLess(apart(tone[1], want[1]), 0.5 * apart(tone[0], want[1]))
+        _, small = read_pack(self.path("b", "random-000009.safetensors"))
+        self.assertFalse(small["jitter"].any())
+        self.assertTrue(first["jitter"].any())
+        # Another number, other noise; the same one, the same.
+        again = [*share, "--seed", 9, "--render-size", "24x16", "--no-jitter"]
+        self.succeed(*again, "--noise", 1, "-o", self.path("c"))
+        self.succeed(*again, "-o", self.path("d"))
+        _, same = read_pack(self.path("c", "random-000009.safetensors"))
+        _, other = read_pack(self.path("d", "random-000009.safetensors"))
+        np.testing.assert_array_equal(same["colour"], small["colour"])
+        self.assertTrue((other["colour"] != small["colour"]).any())
+        out = ["-o", self.path("o")]
+        self.fail_with(2, ["--format pack"], "render", "random", "--reference-from",
+                       self.path("r"), *out)
+        self.fail_with(2, ["--size"], *share, "--size", "48x32", *out)
+        self.fail_with(2, ["nowhere"], *share[:-1], self.path("nowhere"), *out)
+        self.fail_with(2, ["no packs of"], *share[:-1], self.path("a"), *out)
+        self.fail_with(2, ["random-000007", "holds a reference"], *share, "--seed", 7, *out)
+        self.fail_with(2, ["holds a reference"], *share[:-1], self.path("b"), *out)
+        self.succeed("render", "random", "--seed", 10, "--frames", 2, "--format", "pack", "-o",
+                     self.path("r"), "--render-size", "24x16", "--size", "48x32")
+        self.fail_with(2, ["random-000010", "than the first"], *share, *out)
+
     def test_planes_and_nothing(self):
         self.succeed("render", "still", "-o", self.path("o"), "--frames", 1, "--format", "pack",
                      "--planes", "colour,motion", "--no-reference", "--mode", "path", *SMALL)

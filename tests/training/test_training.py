@@ -72,6 +72,29 @@ def check_cuts(folder):
     assert not untold['valid'][0].any() and clip['reset'][2]
 
 
+def check_shared(folder):
+    """Packs that share a reference train like packs of their own, and hold it once."""
+    own = os.path.join(folder, 'clip-1.safetensors')
+    about, arrays = tensors.read(own)
+    with tempfile.TemporaryDirectory() as place:
+        os.makedirs(os.path.join(place, 'inputs', '2', 'a'))
+        target = {k: v for k, v in arrays.items() if k == 'reference'}
+        tensors.write(os.path.join(place, 'r.safetensors'), target, about)
+        rest = {k: v for k, v in arrays.items() if k != 'reference'}
+        about = dict(about, reference='../../../r.safetensors')
+        inner = os.path.join(place, 'inputs', '2')
+        for name in ('a/clip', 'a/other'):
+            tensors.write(os.path.join(inner, name + '.safetensors'), rest, about)
+        assert data.ratio_of(inner) == 2
+        pools = train.pools_of(os.path.join(place, 'inputs'), 'cpu', varied=False)
+        assert [pool.poll(least=9) for pool in pools] == [2]
+        first, second = pools[0].clips
+        assert first['reference'] is second['reference']
+        alone = data.prepare_clip(data.read_clip(own), 'cpu')
+        assert torch.equal(first['reference'], alone['reference'])
+        assert torch.equal(first['colour'], alone['colour'])
+
+
 def check_flips(folder):
     """A mirrored or transposed clip gives the mirrored or transposed picture."""
     pool = data.Pool(folder, 'cpu', varied=False)
@@ -294,6 +317,7 @@ def main():
             write_pack(os.path.join(folder, 'clip-%d.safetensors' % seed), seed)
         check_untrained()
         check_cuts(folder)
+        check_shared(folder)
         check_flips(folder)
         check_training(folder)
         check_teacher(folder)

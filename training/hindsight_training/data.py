@@ -4,6 +4,7 @@ import concurrent.futures
 import glob
 import os
 import random
+import weakref
 
 import numpy as np
 import torch
@@ -18,9 +19,23 @@ LEVEL_PLANES = PLANES + ('levels', 'given')
 TOGETHER = 16  # clips that go through denoise.front() at once
 
 
+def paths_of(folder):
+    """Packed clips in a folder and in folders within."""
+    return sorted(glob.glob(os.path.join(folder, '**', '*.safetensors'), recursive=True))
+
+
+def read_pack(path):
+    """Arrays of a packed clip, and the file that its reference is in: several may share one."""
+    about, arrays = tensors.read(path)
+    if 'reference' in about:
+        path = os.path.normpath(os.path.join(os.path.dirname(path), about['reference']))
+        arrays['reference'] = tensors.read(path)[1]['reference']
+    return arrays, os.path.abspath(path)
+
+
 def read_clip(path):
     """One packed clip as CPU tensors; colour and reference are exposed, linear, half floats."""
-    _, arrays = tensors.read(path)
+    arrays, source = read_pack(path)
     take = {k: torch.from_numpy(np.array(v)) for k, v in arrays.items()}
     exposure = take['exposure'].view(-1, 1, 1, 1)
 
@@ -31,7 +46,7 @@ def read_clip(path):
         guides['roughness'] = take['normal'][..., 3:]
     return dict(guides, colour=exposed('colour'), reference=exposed('reference'),
                 depth=take['depth'][..., 0], motion=take['motion'], jitter=take['jitter'],
-                reset=take['reset'] > 0, **{k: take[k].double() for k in (
+                reset=take['reset'] > 0, source=source, **{k: take[k].double() for k in (
                     'view', 'proj', 'previous_view', 'previous_proj')})
 
 
@@ -71,6 +86,20 @@ def add_levels(clips, device):
             clip.pop(name, None)
 
 
+shared = weakref.WeakValueDictionary()  # references on devices, by file
+
+
+def on_device(clip, device):
+    """The reference, which clips that share one have once."""
+    key = clip.get('source'), str(device)
+    reference = shared.get(key) if key[0] else None
+    if reference is None:
+        reference = clip['reference'].to(device)
+        if key[0]:
+            shared[key] = reference
+    return reference
+
+
 def prepare_clip(clip, device, camera=True, depth=True, cuts=True, levels=False):
     """Planes as the pipeline wants them, with or without what some renderers do not give; without
     `cuts` nothing tells where a shot ends. With `levels`, add_levels() has to follow."""
@@ -86,17 +115,17 @@ def prepare_clip(clip, device, camera=True, depth=True, cuts=True, levels=False)
             'view', 'proj', 'previous_view', 'previous_proj')))).to(device)
     motion, valid, far = prepare.prepare_planes(far, clip['motion'].to(device), jitter, reset, rows)
     more = dict({k: clip[k] for k in denoise.GUIDES if k in clip}, rows=rows) if levels else {}
-    return dict(more, colour=clip['colour'].to(device), reference=clip['reference'].to(device),
+    return dict(more, colour=clip['colour'].to(device), reference=on_device(clip, device),
                 motion=motion, valid=valid.float(), depth=far, jitter=jitter,
                 seen=(~reset).float() * float(depth))
 
 
 def ratio_of(folder):
     """Output over render width of a folder's first clip; 0 without one."""
-    paths = sorted(glob.glob(os.path.join(folder, '*.safetensors')))
+    paths = paths_of(folder)
     if not paths:
         return 0
-    _, arrays = tensors.read(paths[0])
+    arrays, _ = read_pack(paths[0])
     return arrays['reference'].shape[2] / arrays['colour'].shape[2]
 
 
@@ -113,7 +142,7 @@ class Pool:
     def poll(self, least=0):
         """Takes what has been read, waiting for `least` clips if there are so many files, and
         starts to read what is new."""
-        for path in sorted(glob.glob(os.path.join(self.folder, '*.safetensors'))):
+        for path in paths_of(self.folder):
             if path not in self.known and len(self.known) < self.limit:
                 self.known.add(path)
                 self.pending.append(self.threads.submit(read_clip, path))
