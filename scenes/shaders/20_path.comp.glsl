@@ -5,6 +5,9 @@
 // Precision: f32. Source: Veach 1997, chapters 8 to 10; docs/scenes.md.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef SCENE_REFERENCE
+#define SCENE_EVEN_SAMPLES // noise of the input stays that of independent samples
+#endif
 #include "pixel.glsl"
 
 const int MAX_STEPS = 24;

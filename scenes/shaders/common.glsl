@@ -101,8 +101,48 @@ float unit(uint h)
 
 uint rng_state;
 
+#ifdef SCENE_EVEN_SAMPLES
+// The samples of a pixel spread evenly over what the first bounces draw, one or two numbers at a
+// time: Sobol points in an order of their own for each draw, scrambled.
+// Source: Burley 2020, Practical Hash-based Owen Scrambling.
+const uint EVEN_DRAWS = 8u;
+uint even_seed, even_index, even_draw;
+
+uint scrambled(uint reversed, uint seed)
+{
+    uint x = reversed;
+    x ^= x * 0x3d20adeau;
+    x += seed;
+    x *= (seed >> 16) | 1u;
+    x ^= x * 0x05526c56u;
+    x ^= x * 0x53a22864u;
+    return bitfieldReverse(x);
+}
+
+void even_begin(uint pixel, uint index)
+{
+    even_seed = pixel;
+    even_index = index;
+    even_draw = 0u;
+}
+
+uvec2 even_point()
+{
+    uint seed = hash2(even_seed, ++even_draw), index, second = 0u;
+    index = scrambled(bitfieldReverse(even_index), seed);
+    for (uint k = index, v = 0x80000000u; k != 0u; k >>= 1, v ^= v >> 1)
+        second ^= (k & 1u) * v;
+    uint next = pcg(seed);
+    return uvec2(scrambled(index, next), scrambled(bitfieldReverse(second), pcg(next)));
+}
+#endif
+
 float next_random()
 {
+#ifdef SCENE_EVEN_SAMPLES
+    if (even_draw < EVEN_DRAWS)
+        return unit(even_point().x);
+#endif
     rng_state = rng_state * 747796405u + 2891336453u;
     uint x = ((rng_state >> ((rng_state >> 28) + 4u)) ^ rng_state) * 277803737u;
     return unit((x >> 22) ^ x);
@@ -110,6 +150,12 @@ float next_random()
 
 vec2 next_random2()
 {
+#ifdef SCENE_EVEN_SAMPLES
+    if (even_draw < EVEN_DRAWS) {
+        uvec2 even = even_point();
+        return vec2(unit(even.x), unit(even.y));
+    }
+#endif
     float x = next_random();
     return vec2(x, next_random());
 }

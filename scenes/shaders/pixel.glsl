@@ -160,6 +160,9 @@ void main()
 #endif
     for (uint i = push.first; i < push.first + push.samples; i++) {
         rng_state = hash2(base, i);
+#ifdef SCENE_EVEN_SAMPLES
+        even_begin(base, i);
+#endif
 #ifdef SCENE_REFERENCE
         vec2 place = vec2(at) + box_sample(i, base);
 #else

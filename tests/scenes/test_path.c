@@ -20,18 +20,59 @@ static struct hs_clip_params box_scene(uint32_t spp)
                                    .no_jitter = true};
 }
 
-static void add_frame(struct rig *rig, const struct hs_clip_params *params, uint32_t frame,
-                      double *sum)
+static void add_plane(struct rig *rig, const struct hs_clip_params *params, int plane,
+                      uint32_t frame, double *sum)
 {
     struct hs_clip *clip = rig_clip(rig, params);
     struct rig_frame f;
-    rig_render(rig, clip, frame, 1u << RIG_COLOUR, &f);
+    rig_render(rig, clip, frame, 1u << plane, &f);
     for (uint32_t i = 0; i < W * H; i++) {
         for (int c = 0; c < 3; c++)
-            sum[3 * i + c] += f.planes[RIG_COLOUR][4 * i + c];
+            sum[3 * i + c] += f.planes[plane][4 * i + c];
     }
     rig_free(&f);
     hs_clip_destroy(&clip);
+}
+
+static void add_frame(struct rig *rig, const struct hs_clip_params *params, uint32_t frame,
+                      double *sum)
+{
+    add_plane(rig, params, RIG_COLOUR, frame, sum);
+}
+
+/**
+ * The samples of a reference are spread evenly: the same mean as independent ones of the same
+ * number, and less noise.
+ */
+static void even_samples(struct test_rng *rng)
+{
+    (void)rng;
+    struct rig rig;
+    if (!rig_open(&rig))
+        TEST_SKIP("no Vulkan device with validation");
+    static double pictures[3][W * H * 3];
+    double error[2] = {0}, mean[3] = {0};
+    memset(pictures, 0, sizeof(pictures));
+    for (int n = 0; n < 3; n++) {
+        struct hs_clip_params params = box_scene(n == 2 ? 512 : 16);
+        params.reference_spp = 16;
+        params.filter = HS_SCENES_FILTER_BOX; // as the reference
+        add_plane(&rig, &params, n == 1 ? RIG_REFERENCE : RIG_COLOUR, n == 2 ? 1000 : 3,
+                  pictures[n]);
+    }
+    for (uint32_t i = 0; i < W * H * 3; i++) {
+        const double truth = pictures[2][i];
+        for (int n = 0; n < 3; n++) {
+            mean[n] += pictures[n][i];
+            if (n < 2 && truth < 3)
+                error[n] += (pictures[n][i] - truth) * (pictures[n][i] - truth);
+        }
+    }
+    printf("even samples: %.3f of the squared error; means %.4f %.4f %.4f\n", error[1] / error[0],
+           mean[0] / (W * H * 3), mean[1] / (W * H * 3), mean[2] / (W * H * 3));
+    REQUIRE_NEAR(mean[1] / mean[2], 1, 0.01);
+    REQUIRE_FLOAT_LE(error[1] / error[0], 0.85);
+    rig_close(&rig);
 }
 
 /**
@@ -196,9 +237,8 @@ static void noise_seeds(struct test_rng *rng)
 }
 
 static const struct test_case cases[] = {
-    {"converges", converges},
-    {"furnace", furnace},
-    {"environment_light", environment_light},
+    {"converges", converges},     {"even_samples", even_samples},
+    {"furnace", furnace},         {"environment_light", environment_light},
     {"noise_seeds", noise_seeds},
 };
 
