@@ -4,8 +4,11 @@
 # trains, measures, and leaves checkpoint, model, metrics and crops in OUT. To be run from the tree
 # with a bundle (bundle.sh) in BUNDLE (default: .gpu) and real sequences (convert.py) in SEQUENCES
 # (default: .train, which may also hold checkpoints CONFIG.pt to go on from). CONFIG=ray renders
-# path-traced clips and measures sequences noisy-*.npz, all others the other ones; GPUs that have
-# nothing to train go on rendering path-traced clips meanwhile.
+# path-traced clips, INPUTS noisy ones for each reference, and measures sequences noisy-*.npz, all
+# others the other ones; GPUs that have nothing to train go on rendering path-traced clips
+# meanwhile.
+# WORK keeps clips and checkpoints: on the same machine a second run goes on with both, whatever
+# part of the first got done.
 #
 #   CONFIG          names of model.py, e.g. "quality        RENDER_MINUTES  of rendering ahead, or 0
 #                   quality-window": at the same time on the same clips for the same minutes, each
@@ -13,7 +16,9 @@
 #   TRAIN_MINUTES   of training, with its start             SEED            first seed of the clips
 #   TOTAL_MINUTES   of all runs, for the learning rate
 #   RATIOS          e.g. "2" or "2 3 1.5"                   SIZE            of the pictures, pixels
-#   FRAMES          of a clip                               REFERENCE_SPP   16, path-traced 128
+#   FRAMES          of a clip                               REFERENCE_SPP   16, path-traced 48
+#   INPUTS          for a path-traced reference, 6          VALIDATION_SPP  path-traced, 512
+#   WORK            folder, /tmp/hindsight-train            VALIDATION_CLIPS  24, path-traced 8
 #   RESUME          checkpoint to go on from, or "no"
 #   TEACHER         checkpoint whose picture counts too, for all configs but its own
 #   MODELS          "no": checkpoints only, no model files
@@ -33,12 +38,13 @@ seed=${SEED:-1}
 device=${HS_TEST_DEVICE:-0}
 work=${WORK:-/tmp/hindsight-train}
 case $configs in
-*ray*) mode=path jobs=${JOBS:-3} samples=${REFERENCE_SPP:-128} validation_clips=6 ;;
+*ray*) mode=path jobs=${JOBS:-3} samples=${REFERENCE_SPP:-48} validation_clips=8 ;;
 *) mode=direct jobs=${JOBS:-8} samples=${REFERENCE_SPP:-16} validation_clips=24 ;;
 esac
 validation_clips=${VALIDATION_CLIPS:-$validation_clips}
 export PYTHONPATH="$tree/training" PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 export HINDSIGHT_OPS="$work"
+inputs=${INPUTS:-6}
 mkdir -p "$out" "$work/train" "$work/validation"
 : >"$out/train.log"
 began=$(date +%s)
@@ -48,21 +54,58 @@ stage()
     echo "[$(($(date +%s) - began)) s] $*"
 }
 
-# clips DEVICE FOLDER SEEDS SECONDS RATIO OPTIONS...: renders until done or until time is over.
+packs()
+{
+    find "$1" -name '*.safetensors' 2>/dev/null | wc -l
+}
+
+# clips DEVICE FOLDER SECONDS RATIO OPTIONS...: renders until done or until time is over, and tells
+# what it made.
 clips()
 {
-    on=$1 folder=$2 seeds=$3 limit=$4 ratio=$5
-    shift 5
+    on=$1 folder=$2 limit=$3 ratio=$4
+    shift 4
     [ "${limit%.*}" -gt 0 ] || return 0 # 0 would be no limit
     low=$(awk "BEGIN { print int($size / $ratio + 0.99) }")
-    planes=colour,depth,motion
-    [ $mode = path ] &&
-        planes=$planes,normal,roughness,diffuse_albedo,specular_albedo,hit_distance
-    timeout -s INT -k 30 "$limit" "$bundle/lib/ld-linux-x86-64.so.2" \
+    before=$(packs "$folder") start=$(date +%s) # whole seconds are enough
+    said=$(timeout -s INT -k 30 "$limit" "$bundle/lib/ld-linux-x86-64.so.2" \
         --library-path "$bundle/lib" "$bundle/bin/hindsight" render random --device "$on" \
-        --mode $mode --format pack --planes $planes --frames "$frames" \
-        --reference-spp "$samples" --render-size "${low}x$low" --size "${size}x$size" \
-        --seed "$seeds" --output "$folder" --jobs "$jobs" "$@" 2>&1 | tail -n 1
+        --format pack --render-size "${low}x$low" --output "$folder" --jobs "$jobs" "$@" 2>&1)
+    case $? in
+    0 | 124 | 137) ;;
+    *) echo "$said" | tail -n 2 ;;
+    esac
+    echo "$(($(packs "$folder") - before)) $(($(date +%s) - start)) $folder $*" |
+        awk '{ n = $1; s = $2 > 0 ? $2 : 1; $1 = $2 = ""
+               printf "%d clips in %d s, %.0f a minute:%s\n", n, s, 60 * n / s, $0 }'
+}
+
+guides=normal,diffuse_albedo,specular_albedo,hit_distance # roughness lies in the normal
+
+# whole DEVICE FOLDER SEEDS SECONDS RATIO OPTIONS...: clips with references of their own.
+whole()
+{
+    device_of=$1 into=$2 seeds=$3 limit_of=$4 ratio_of=$5
+    shift 5
+    clips "$device_of" "$into" "$limit_of" "$ratio_of" --mode direct --frames "$frames" \
+        --planes colour,depth,motion --reference-spp "$samples" --size "${size}x$size" \
+        --seed "$seeds" "$@"
+}
+
+# references DEVICE FOLDER SEEDS SECONDS SAMPLES
+references()
+{
+    clips "$1" "$2" "$4" 2 --mode path --frames "$frames" --planes '' --reference-spp "$5" \
+        --size "${size}x$size" --seed "$3"
+}
+
+# noisy DEVICE FOLDER REFERENCES SECONDS RATIO OPTIONS...: inputs for all references in a folder.
+noisy()
+{
+    device_of=$1 into=$2 from=$3 limit_of=$4 ratio_of=$5
+    shift 5
+    clips "$device_of" "$into" "$limit_of" "$ratio_of" --reference-from "$from" \
+        --planes colour,depth,motion,$guides "$@"
 }
 
 # Games sample points, path tracers filter over the pixel; some frames have no jitter. The shares
@@ -72,7 +115,7 @@ render_ratio()
     seconds=$3 first=$4
     while read -r part options; do
         # shellcheck disable=SC2086
-        clips "$1" "$work/train/$2" "$first-$((first + 9999))" \
+        whole "$1" "$work/train/$2" "$first-$((first + 9999))" \
             "$(awk "BEGIN { print $seconds * $part }")" "$2" $options </dev/null
         first=$((first + 10000))
     done <<EOF
@@ -109,23 +152,35 @@ path_kind()
     esac
 }
 
-# path_lane DEVICE SEED LANE SECONDS: clips take seconds each, so each of five lanes, which run at
-# the same time, renders few kinds for long: two of the first ratio, one of each other. With four
-# ratios it takes 10000 seeds.
+# ratio_of_input N: every other input has the first ratio, the rest take turns.
+ratio_of_input()
+{
+    echo "$ratios" | awk "{ print ($1 % 2 && NF != 1) ? \$(2 + int($1 / 2) % (NF - 1)) : \$1 }"
+}
+
+room_left()
+{
+    [ "$(df -Pk "$work" | awk 'NR == 2 { print $4 }')" -gt "${ROOM_KIB:-6000000}" ]
+}
+
+# path_lane DEVICE SEED LANE SECONDS: in turn references for a minute at most and their inputs, of
+# which each ratio sees other kinds in each of five lanes, which run at the same time. Inputs that
+# get no time are made in the next turn.
 path_lane()
 {
-    next=$2 turn=0
-    for ratio in $ratios; do
-        seconds=$(awk "BEGIN { print $4 * $(share_of "$ratio") }")
-        kinds=$(($3 + 5 * (turn % 2)))
-        [ $turn = 0 ] && kinds="$3 $(($3 + 5))" && seconds=$(awk "BEGIN { print $seconds / 2 }")
-        for kind in $kinds; do
+    first=$(($2 + 2000 * $3)) until=$(($(date +%s) + ${4%.*}))
+    while left=$((until - $(date +%s))) && [ $left -ge 10 ] && room_left; do
+        span=$((left * 6 / 10))
+        references "$1" "$work/references/$first" "$first-$((first + 1999))" \
+            $((span < 60 ? span : 60)) "$samples" </dev/null
+        for n in $(seq 0 $((inputs - 1))); do
+            left=$(((until - $(date +%s)) / (inputs - n)))
+            [ $left -ge 1 ] || break
             # shellcheck disable=SC2046
-            clips "$1" "$work/train/$ratio" "$next-$((next + 1999))" "$seconds" "$ratio" \
-                $(path_kind "$kind") </dev/null
-            next=$((next + 2000))
+            noisy "$1" "$work/train/$(ratio_of_input "$n")/$first-$n" "$work/references/$first" \
+                $left "$(ratio_of_input "$n")" --noise $((n + 1)) \
+                $(path_kind $(((n + 3 * $3) % 10))) </dev/null
         done
-        turn=$((turn + 1))
     done
 }
 
@@ -136,7 +191,7 @@ render_ratios()
     if [ $mode = path ]; then
         lanes=
         for lane in 0 1 2 3 4; do
-            path_lane "$1" $((next + 20000 * lane)) $lane "$3" &
+            path_lane "$1" "$next" $lane "$3" &
             lanes="$lanes $!"
         done
         # shellcheck disable=SC2086
@@ -149,14 +204,17 @@ render_ratios()
     done
 }
 
-# render_validation RATIOS: packs that are there already stay.
+# render_validation RATIO: packs that are there already stay.
 render_validation()
 {
-    for ratio in $1; do
-        for filter in point box; do
-            clips "$device" "$work/validation/$ratio-$filter" \
-                "900001-$((900000 + validation_clips))" 240 "$ratio" --filter $filter
-        done
+    for filter in point box; do
+        if [ $mode = path ]; then
+            noisy "$device" "$work/validation/$1-$filter" "$work/targets" 240 "$1" \
+                --filter $filter --spp 4
+        else
+            whole "$device" "$work/validation/$1-$filter" \
+                "900001-$((900000 + validation_clips))" 240 "$1" --filter $filter
+        fi
     done
 }
 
@@ -166,12 +224,14 @@ build=$!
 ratios=${RATIOS:-2}
 count=$(echo "$ratios" | wc -w)
 renders=
-# Path-traced clips take seconds each: all at the same time.
+# Few clips decide, so their references are the better ones.
+[ $mode = path ] && references "$device" "$work/targets" \
+    "900001-$((900000 + validation_clips))" 240 "${VALIDATION_SPP:-512}"
 for ratio in $ratios; do
     render_validation "$ratio" &
     renders="$renders $!"
     # shellcheck disable=SC2086
-    [ $mode = path ] || wait $renders
+    wait $renders
 done
 
 stage "training clips for $render min"
@@ -182,7 +242,13 @@ for n in $(seq "$device" $((device + (gpus > 1 ? gpus - 1 : 0)))); do
 done
 # shellcheck disable=SC2086
 wait $renders
-stage "$(find "$work/train" -name '*.safetensors' | wc -l) clips, $(du -sh "$work/train" | cut -f1)"
+for ratio in $ratios; do
+    now=$(packs "$work/train/$ratio")
+    stage "ratio $ratio: $now clips, $(awk "BEGIN { print int($now / ($render > 0 ? $render : 1)) }\
+") a minute of rendering ahead"
+done
+stage "$(packs "$work/train") clips, $(packs "$work/references") references, $(du -sh "$work" |
+    cut -f1)"
 wait $build || cat "$work/ops.log"
 python3 "$tree/tests/training/test_ops.py" ${OPS:-cuda} >"$work/ops.log" 2>&1 ||
     echo "fused operations differ:"
@@ -192,6 +258,7 @@ tail -n 1 "$work/ops.log"
 fit()
 {
     resume=${RESUME:-}
+    [ -z "$resume" ] && [ -e "$work/$1.pt" ] && resume=$work/$1.pt
     [ -z "$resume" ] && [ -e "$sequences/$1.pt" ] && resume=$sequences/$1.pt
     [ "$resume" = no ] && resume=
     teacher=${TEACHER:-}
@@ -204,6 +271,7 @@ fit()
         $watch --json "$work/train-$1.json" --seed "$seed" ${resume:+--resume "$resume"} \
         ${teacher:+--teacher "$teacher"} \
         ${TRAIN_OPTIONS:-} 2>&1 | sed -u "s/^/$1: /"
+    [ ! -e "$out/$1.pt" ] || cp "$out/$1.pt" "$work/"
 }
 
 watch='' real=''

@@ -51,6 +51,8 @@ FN Box box_of(const Frame &f, const Place &p, const Window &w)
     Box b = {};
     float total = 0, square[3] = {0, 0, 0};
     const int first = (w.fx >= 0.5f ? 1 : 0) + (w.fy >= 0.5f ? 4 : 0);
+    float middle[3];
+    opponent(tap(f, p, w, first + 5), middle);
     for (int t = 0; t < 9; t++) {
         const int n = first + t % 3 + t / 3 * 4;
         const float g = gauss(w, n, 1.f), *c = tap(f, p, w, n);
@@ -59,14 +61,15 @@ FN Box box_of(const Frame &f, const Place &p, const Window &w)
         total += g;
         for (int k = 0; k < 3; k++) {
             b.colour[k] += g * c[k];
-            b.mean[k] += g * o[k];
-            square[k] += g * o[k] * o[k];
+            b.mean[k] += g * (o[k] - middle[k]);
+            square[k] += g * (o[k] - middle[k]) * (o[k] - middle[k]);
         }
     }
     for (int k = 0; k < 3; k++) {
         b.colour[k] /= total;
         b.mean[k] /= total;
-        b.deviation[k] = sqrtf(fmaxf(square[k] / total - b.mean[k] * b.mean[k], 0));
+        b.deviation[k] = sqrtf(fmaxf(square[k] / total - b.mean[k] * b.mean[k], 1e-14f));
+        b.mean[k] += middle[k];
     }
     return b;
 }
@@ -144,6 +147,8 @@ FN void token_features(const Frame &f, const Place &p, IO *out)
     const int cx = clampi(x, f.width), cy = clampi(y, f.height);
     const float own = log2f(clampf(f.depth[s], 1e-4f, 1e9f));
     float near = own, far = own, mean[3] = {0, 0, 0}, square[3] = {0, 0, 0};
+    float middle[3];
+    opponent(f.colour + 3 * s, middle);
     for (int t = 0; t < 9; t++) {
         const size_t at = sample_of(f, p.b, cy + t / 3 - 1, cx + t % 3 - 1);
         const float d = log2f(clampf(f.depth[at], 1e-4f, 1e9f));
@@ -152,6 +157,7 @@ FN void token_features(const Frame &f, const Place &p, IO *out)
         far = fmaxf(far, d);
         opponent(f.colour + 3 * at, o);
         for (int k = 0; k < 3; k++) {
+            o[k] -= middle[k];
             mean[k] += o[k] / 9;
             square[k] += o[k] * o[k] / 9;
         }
@@ -159,7 +165,7 @@ FN void token_features(const Frame &f, const Place &p, IO *out)
     const Past q = past_of(f, p);
     for (int k = 0; k < 3; k++) {
         out[k] = store(f.colour[3 * s + k] - 0.5f);
-        out[5 + k] = store(fminf(4 * sqrtf(fmaxf(square[k] - mean[k] * mean[k], 0)), 1));
+        out[5 + k] = store(fminf(4 * sqrtf(fmaxf(square[k] - mean[k] * mean[k], 1e-14f)), 1));
     }
     out[3] = store(x + 0.5f + p.jx - u);
     out[4] = store(y + 0.5f + p.jy - v);

@@ -309,14 +309,17 @@ def main(text=None):
     validation = pools_of(options.validation, training.device, False, ratio, levels)
     if not pools or not validation:
         raise SystemExit('no clips for %s, which needs %sx' % (options.config, ratio))
-    for pool in pools + validation:
-        if not pool.poll(least=options.least if pool in pools else 10 ** 6):
+    for pool in validation:
+        if not pool.poll(least=10 ** 6):
             raise SystemExit('%s: no clips' % pool.folder)
+    # Those of some ratios may come later.
+    if not sum(pool.poll(least=options.least) for pool in pools):
+        raise SystemExit('%s: no clips' % options.data)
     net = training.net.net
     print('%d parameters, %.1f kFLOP per output pixel; %.1f s to load' % (
         sum(p.numel() for p in net.parameters()),
         model.flops_per_pixel(net) / 1e3, 60 * training.minutes()), flush=True)
-    training.calibrate(pools[0])
+    training.calibrate(next(pool for pool in pools if pool.clips))
     results = training.run(pools, validation)
     if options.json:
         with open(options.json, 'w') as file:
