@@ -38,6 +38,7 @@ static void refuses(struct test_rng *rng)
         {{.render_width = 4, .render_height = 64}, "render size"},
         {{.render_width = 64, .render_height = 64, .width = 32, .height = 64}, "output size"},
         {{.render_width = 20000, .render_height = 64}, "render size"},
+        {{.scene_width = 64}, "scene size"},
         {{.mode = (enum hs_scenes_mode)7}, "mode"},
         {{.mode = HS_SCENES_PATH, .spp = 100000}, "samples"},
         {{.fireflies = 1.5f}, "fireflies"},
