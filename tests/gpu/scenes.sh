@@ -20,7 +20,7 @@ program()
 failed=0
 for name in test_scenes_clip test_scenes_planes test_scenes_path; do
     if program "$name" >"$out/$name.txt" 2>&1; then
-        grep -E '^(warp|reference|rms|furnace)' "$out/$name.txt"
+        grep -E '^(warp|reference|rms|furnace|even)' "$out/$name.txt"
     else
         failed=$((failed + 1))
         echo "$name failed:"
