@@ -3,7 +3,7 @@
 # Runs a bundle (see bundle.sh) on a machine with a GPU, in two minutes: checks first, with the
 # validation layer, all at once; then times, stage by stage and frame by frame, against their
 # rooflines (measure.py) and PyTorch (yardstick.py, where there is one), with a table last.
-# Results also go to four files in OUT (default: the bundle's out/). HS_TEST_DEVICE chooses the
+# Results also go to files in OUT (default: the bundle's out/). HS_TEST_DEVICE chooses the
 # device, by default 0; TESTS=0, YARDSTICK=0 leave parts out; BENCH_SECONDS, YARDSTICK_SECONDS
 # limit them; MEASURE has further options of measure.py.
 here=$(cd "$(dirname "$0")" && pwd -P)
