@@ -223,18 +223,23 @@ python3 -m hindsight_training.ops ${OPS:-} >"$work/ops.log" 2>&1 &
 build=$!
 ratios=${RATIOS:-2}
 count=$(echo "$ratios" | wc -w)
-renders=
 # Few clips decide, so their references are the better ones.
-[ $mode = path ] && references "$device" "$work/targets" \
-    "900001-$((900000 + validation_clips))" 240 "${VALIDATION_SPP:-512}"
-for ratio in $ratios; do
-    render_validation "$ratio" &
-    renders="$renders $!"
-    # shellcheck disable=SC2086
-    wait $renders
-done
+render_validations()
+{
+    [ $mode = path ] && references "$device" "$work/targets" \
+        "900001-$((900000 + validation_clips))" 300 "${VALIDATION_SPP:-512}"
+    for ratio in $ratios; do
+        render_validation "$ratio"
+    done
+}
+
+# Path-traced clips take seconds each: beside those of training.
+render_validations &
+renders=$!
+[ $mode = path ] || wait $renders
 
 stage "training clips for $render min"
+had=$(packs "$work/train")
 gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | wc -l)}
 for n in $(seq "$device" $((device + (gpus > 1 ? gpus - 1 : 0)))); do
     render_ratios "$n" $((seed + 240000 * (n - device))) "$(awk "BEGIN { print $render * 60 }")" &
@@ -243,12 +248,12 @@ done
 # shellcheck disable=SC2086
 wait $renders
 for ratio in $ratios; do
-    now=$(packs "$work/train/$ratio")
-    stage "ratio $ratio: $now clips, $(awk "BEGIN { print int($now / ($render > 0 ? $render : 1)) }\
-") a minute of rendering ahead"
+    stage "ratio $ratio: $(packs "$work/train/$ratio") clips"
 done
-stage "$(packs "$work/train") clips, $(packs "$work/references") references, $(du -sh "$work" |
-    cut -f1)"
+now=$(packs "$work/train")
+stage "$now clips, $(packs "$work/references") references, $(du -sh "$work" | cut -f1); new: $(
+    awk "BEGIN { n = $now - $had; print n, int(n / ($render > 0 ? $render : 1)) }" |
+        sed 's/ / clips, /') a minute"
 wait $build || cat "$work/ops.log"
 python3 "$tree/tests/training/test_ops.py" ${OPS:-cuda} >"$work/ops.log" 2>&1 ||
     echo "fused operations differ:"
