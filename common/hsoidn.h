@@ -39,7 +39,7 @@ bool hsoidn_is(const char *model);
  * Owns: the caller closes it; `log` must live as long.
  * Thread: safe.
  * Errors: HS_ERR_UNSUPPORTED the system has no such library, or one of another interface;
- * HS_ERR_INTERNAL it fails; HS_ERR_NOMEM; after a message to the log.
+ * HS_ERR_INTERNAL it fails; both after a message to the log; HS_ERR_NOMEM.
  */
 int hsoidn_open(const struct hs_log *log, struct hsoidn **oidn);
 
@@ -49,7 +49,7 @@ int hsoidn_open(const struct hs_log *log, struct hsoidn **oidn);
  * Values that are not finite count as 0.
  * Thread: one at a time.
  * Cost: waits; allocates when the frame is larger than those before.
- * Errors: HS_ERR_NOMEM; HS_ERR_INTERNAL the library fails; after a message to the log.
+ * Errors: HS_ERR_INTERNAL the library fails, after a message to the log; HS_ERR_NOMEM.
  */
 int hsoidn_run(struct hsoidn *oidn, const struct hsoidn_picture *picture);
 

@@ -123,8 +123,7 @@ class Motion(Probe):
             truths, stored, size = measure_probe.store(clip.folder, variant)
             got, _ = measure_probe.probe(common.PROGRAM, clip.folder)
             result, _ = measure_probe.judge(got, truths[1:], stored[1:], variant, size)
-            # Compilers draw a scene's random numbers in an order of their own, so which clips
-            # move is not known beforehand; one that hardly moves may leave probe unsure.
+            # A clip that hardly moves may leave probe unsure.
             lengths = np.concatenate([np.linalg.norm(t, axis=-1).ravel() for t in truths[1:]])
             moves = np.percentile(lengths[np.isfinite(lengths)], 75) >= 0.5
             moving += moves

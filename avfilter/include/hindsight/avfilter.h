@@ -115,8 +115,9 @@ void hs_avfilter_free(struct hs_avfilter **filter);
  * `device` is an AVHWDeviceContext of type AV_HWDEVICE_TYPE_VULKAN, which gets a further
  * reference; NULL: the default device of libavutil is created.
  * Thread: one at a time.
- * Errors: EINVAL another kind of device, an unknown model or convention; ENOSYS the device lacks
- * what is required; ENOMEM; AVERROR_EXTERNAL the device is lost.
+ * Errors: EINVAL another kind of device, an unknown model, convention or look; ENOSYS the device
+ * lacks what is required, or the system Open Image Denoise; ENOMEM; AVERROR_EXTERNAL the device is
+ * lost.
  * Since: 1.
  */
 int hs_avfilter_open(struct hs_avfilter *filter, AVBufferRef *device);
@@ -140,14 +141,16 @@ int hs_avfilter_configure(struct hs_avfilter *filter, const struct hs_avfilter_f
  *
  * Vulkan frames are used where they are, others are uploaded. `out` is a blank frame, which gets a
  * buffer, or has one of exactly the configured form and size already. Properties (pts, colour,
- * metadata, side data that does not depend on the size) are those of colour; per-frame values are
- * taken from colour's metadata and the option `frames`.
+ * metadata, side data that does not depend on the size) are those of colour, but that a look makes
+ * the transfer characteristic gamma 2.2; per-frame values are taken from colour's metadata and the
+ * option `frames`.
  * Sync: as libavutil has it: waits for and signals the frames' semaphores, under their locks and
  * the queue's. A Vulkan output is not waited for; one in system memory is.
  * Thread: one at a time.
  * Errors: EINVAL not configured, colour is missing, a plane's format or size does not fit, pixels
  * are missing, `out` is an input, too, a value is out of range; ENOSYS; ENOMEM; AVERROR_EXTERNAL
- * the device is lost. The call may be repeated with what was wrong put right.
+ * the device is lost; AVERROR_BUG Open Image Denoise fails. The call may be repeated with what was
+ * wrong put right.
  * Since: 1.
  */
 int hs_avfilter_run(struct hs_avfilter *filter, const AVFrame *const inputs[HS_AVFILTER_INPUTS],
