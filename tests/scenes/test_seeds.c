@@ -86,6 +86,8 @@ static void pinned(struct test_rng *rng)
                                                         .frame_count = 8,
                                                         .render_width = 320,
                                                         .render_height = 180,
+                                                        .scene_width = 320,
+                                                        .scene_height = 180,
                                                         .width = 640,
                                                         .height = 360,
                                                         .mode = pins[i].mode,
