@@ -53,6 +53,7 @@ struct hs_avfilter *hs_avfilter_alloc(void)
     if (!f)
         return NULL;
     f->class = hs_avfilter_get_class();
+    f->log = (struct hs_log){.cb = hs_av_on_log, .priv = f, .level = HS_LOG_TRACE};
     av_opt_set_defaults(f);
     hs_av_queues_clear(f);
     return f;
@@ -80,6 +81,22 @@ void hs_avfilter_free(struct hs_avfilter **filter)
 int hs_av_look_read(const struct hs_avfilter *f, struct hs_look *look)
 {
     return hs_av_error(hslook_parse(f->look ? f->look : "none", &f->log, look));
+}
+
+int hs_avfilter_command(struct hs_avfilter *f, const char *name, const char *value)
+{
+    const AVOption *option = av_opt_find(f, name, NULL, AV_OPT_FLAG_RUNTIME_PARAM, 0);
+    struct hs_look look;
+
+    if (!option)
+        return AVERROR(ENOSYS);
+    if (option->offset == offsetof(struct hs_avfilter, look)) {
+        const int err = hs_av_error(hslook_parse(value ? value : "none", &f->log, &look));
+
+        if (err < 0)
+            return err;
+    }
+    return av_opt_set(f, name, value, 0);
 }
 
 int hs_avfilter_open(struct hs_avfilter *f, AVBufferRef *device)

@@ -10,7 +10,7 @@
 /** qf[] came with libavutil 59.34; queues that lock themselves, and their flags, with the macro. */
 #define HAVE_QUEUE_LIST (LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(59, 34, 100))
 
-static void on_log(void *priv, enum hs_log_level level, const char *msg)
+void hs_av_on_log(void *priv, enum hs_log_level level, const char *msg)
 {
     static const int levels[] = {AV_LOG_QUIET,   AV_LOG_ERROR, AV_LOG_WARNING,
                                  AV_LOG_VERBOSE, AV_LOG_DEBUG, AV_LOG_TRACE};
@@ -151,7 +151,6 @@ int hs_av_device_open(struct hs_avfilter *f, AVBufferRef *device)
         return AVERROR(EINVAL);
     }
     f->hw = context->hwctx;
-    f->log = (struct hs_log){.cb = on_log, .priv = f, .level = HS_LOG_TRACE};
     err = load_functions(f);
     if (!err)
         err = choose_queue(f);

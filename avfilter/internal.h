@@ -216,6 +216,8 @@ int hs_av_oidn_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTE
                    AVFrame **denoised);
 
 // device.c
+/** Callback of a log whose private data is the filter. */
+void hs_av_on_log(void *priv, enum hs_log_level level, const char *msg);
 int hs_av_device_open(struct hs_avfilter *f, AVBufferRef *device);
 void hs_av_device_close(struct hs_avfilter *f);
 int hs_av_buffer_make(struct hs_avfilter *f, VkDeviceSize size, bool readback,
@@ -231,6 +233,8 @@ int hs_av_slots_make(struct hs_avfilter *f);
 void hs_av_slots_free(struct hs_avfilter *f);
 /** Waits for the slot's frame and lets go of what it held. */
 int hs_av_slot_wait(struct hs_avfilter *f, struct hs_av_slot *slot);
+/** Callback of a log for what is to be seen, with the filter as private data. */
+void hs_av_on_guide(void *priv, enum hs_log_level level, const char *message);
 bool hs_av_is_output(int plane);
 /** The frame of a plane; NULL: there is none. */
 const AVFrame *hs_av_job_frame(const struct hs_av_job *job, int plane);

@@ -72,25 +72,27 @@ int hs_av_oidn_run(struct hs_avfilter *f, const AVFrame *const inputs[HS_AVFILTE
                                HS_AVFILTER_SPECULAR_ALBEDO, HS_AVFILTER_NORMAL};
     const AVFrame *colour = inputs[HS_AVFILTER_COLOUR];
     uint8_t *planes[HS_AVFILTER_INPUTS] = {0};
+    struct hsoidn_picture picture;
     int err = 0;
 
     for (size_t i = 0; !err && i < FF_ARRAY_ELEMS(used); i++) {
         if (inputs[used[i]])
             err = to_float(f, used[i], inputs[used[i]], &planes[used[i]]);
     }
+    picture = (struct hsoidn_picture){
+        .width = colour->width,
+        .height = colour->height,
+        .colour = (float *)(void *)planes[HS_AVFILTER_COLOUR],
+        .display = f->ldr,
+        .diffuse_albedo = (const float *)(void *)planes[HS_AVFILTER_DIFFUSE_ALBEDO],
+        .specular_albedo = (const float *)(void *)planes[HS_AVFILTER_SPECULAR_ALBEDO],
+        .normal = (const float *)(void *)planes[HS_AVFILTER_NORMAL],
+        .normal_unsigned = f->conv.normal.range == HSIO_RANGE_UNSIGNED,
+    };
+    if (!err && !f->reported)
+        hsoidn_tell_guides(&picture, &(struct hs_log){hs_av_on_guide, f, HS_LOG_INFO});
     if (!err)
-        err = hs_av_error(hsoidn_run(
-            f->denoiser,
-            &(struct hsoidn_picture){
-                .width = colour->width,
-                .height = colour->height,
-                .colour = (float *)(void *)planes[HS_AVFILTER_COLOUR],
-                .display = f->ldr,
-                .diffuse_albedo = (const float *)(void *)planes[HS_AVFILTER_DIFFUSE_ALBEDO],
-                .specular_albedo = (const float *)(void *)planes[HS_AVFILTER_SPECULAR_ALBEDO],
-                .normal = (const float *)(void *)planes[HS_AVFILTER_NORMAL],
-                .normal_unsigned = f->conv.normal.range == HSIO_RANGE_UNSIGNED,
-            }));
+        err = hs_av_error(hsoidn_run(f->denoiser, &picture));
     if (!err) {
         *denoised = wrap(planes[HS_AVFILTER_COLOUR], colour->width, colour->height);
         if (*denoised)

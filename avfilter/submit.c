@@ -418,7 +418,7 @@ static void lock_frames(const struct plane planes[HS_AV_PLANES], bool lock)
     }
 }
 
-static void on_guide(void *priv, enum hs_log_level level, const char *message)
+void hs_av_on_guide(void *priv, enum hs_log_level level, const char *message)
 {
     (void)level;
     av_log(priv, AV_LOG_INFO, "%s\n", message);
@@ -427,7 +427,7 @@ static void on_guide(void *priv, enum hs_log_level level, const char *message)
 /** Guides that the model would like to have, once. */
 static void report(struct hs_avfilter *f, const struct hs_frame *frame)
 {
-    const struct hs_log log = {on_guide, f, HS_LOG_INFO};
+    const struct hs_log log = {hs_av_on_guide, f, HS_LOG_INFO};
 
     if (!f->reported)
         hsframe_tell_guides(f->stream, frame, &log);

@@ -75,7 +75,9 @@ static av_cold int parse_aovs(AVFilterContext *ctx)
 {
     HindsightContext *s = ctx->priv;
 
-    for (const char *kind = s->aovs; kind && *kind;) {
+    const char *kind = s->aovs && *s->aovs ? s->aovs : NULL;
+
+    while (kind) {
         size_t length = strcspn(kind, "|");
 
         if (s->nb_aovs == HS_AVFILTER_AOV_MAX) {
@@ -91,7 +93,7 @@ static av_cold int parse_aovs(AVFilterContext *ctx)
                    (int)length, kind);
             return AVERROR(EINVAL);
         }
-        kind += length + (kind[length] == '|');
+        kind = kind[length] ? kind + length + 1 : NULL;
     }
 
     return 0;
@@ -172,6 +174,14 @@ static AVFilterFormats *make_formats(enum hs_avfilter_input input)
     return list;
 }
 
+static int has_format(const enum AVPixelFormat *list, enum AVPixelFormat format)
+{
+    while (*list != AV_PIX_FMT_NONE && *list != format)
+        list++;
+
+    return *list == format;
+}
+
 static int query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
@@ -200,7 +210,8 @@ static int query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg
         return ret;
     if (format == AV_PIX_FMT_NONE)
         return ff_formats_ref(make_formats(HS_AVFILTER_INPUTS), &cfg_out[0]->formats);
-    if ((ret = ff_add_format(&list, AV_PIX_FMT_VULKAN)) < 0 ||
+    if ((has_format(hs_avfilter_formats(HS_AVFILTER_INPUTS, true), format) &&
+         (ret = ff_add_format(&list, AV_PIX_FMT_VULKAN)) < 0) ||
         (ret = ff_add_format(&list, format)) < 0)
         return ret;
 
@@ -392,12 +403,15 @@ static int config_output(AVFilterLink *outlink)
     return 0;
 }
 
-/** As the picture's link, which is configured before. */
+/** As the picture's link, which comes later if the AOV's sink is the first one of the graph. */
 static int config_aov(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
-    const AVFilterLink *main = ctx->outputs[0];
+    AVFilterLink *main = ctx->outputs[0];
+    int ret;
 
+    if (!main->w && (ret = config_output(main)) < 0)
+        return ret;
     outlink->w = main->w;
     outlink->h = main->h;
     outlink->sample_aspect_ratio = main->sample_aspect_ratio;
@@ -436,10 +450,7 @@ static int process_command(AVFilterContext *ctx, const char *cmd, const char *ar
 {
     HindsightContext *s = ctx->priv;
 
-    if (!av_opt_find(s->hs, cmd, NULL, AV_OPT_FLAG_RUNTIME_PARAM, 0))
-        return AVERROR(ENOSYS);
-
-    return av_opt_set(s->hs, cmd, arg, 0);
+    return hs_avfilter_command(s->hs, cmd, arg);
 }
 
 static void *child_next(void *obj, void *prev)

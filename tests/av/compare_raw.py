@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Raw frames against EXR ones: compare_raw.py RAW DIR [TOLERANCE]. Default: no difference.
 
+TOLERANCE is a share of the value.
 Raw are gbrapf32le, or rgbaf16le where the file is half as large.
 Both ways run the same shaders on the same driver on the same numbers, so nothing may differ."""
 import pathlib
@@ -28,7 +29,11 @@ def main():
         frames = raw.reshape(len(files), 4, *first.shape[:2])[:, [2, 0, 1, 3]].transpose(0, 2, 3, 1)
     else:
         sys.exit(f"{raw.size} numbers for {len(files)} frames of {first.shape}")
-    worst = max(float(np.abs(read_exr(path) - frame).max()) for path, frame in zip(files, frames))
+    worst = 0
+    for path, frame in zip(files, frames):
+        want = read_exr(path)
+        # Below 2^-14 half floats have no more digits.
+        worst = max(worst, float((np.abs(want - frame) / np.maximum(np.abs(want), 2**-14)).max()))
     print(f"{len(files)} frames, greatest difference {worst:g}, allowed {tolerance:g}")
     sys.exit(worst > tolerance or not np.isfinite(frames).all())
 

@@ -42,7 +42,7 @@ make_ffmpeg()
         --disable-ffplay --disable-ffprobe --disable-swresample --disable-avdevice \
         --enable-shared --disable-static --enable-vulkan --enable-libhindsight \
         --enable-filter=hindsight_vulkan,hwupload,hwdownload,format,scale,null,metadata \
-        --enable-filter=setpts,settb \
+        --enable-filter=setpts,settb,sendcmd \
         --enable-encoder=rawvideo,wrapped_avframe --enable-decoder=rawvideo \
         --enable-muxer=rawvideo,null --enable-demuxer=rawvideo --enable-protocol=file,pipe \
         >configure.log || return 1
@@ -172,10 +172,25 @@ format=rgba64le" device.rgb
     ! run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:look=filmic" -f null - &&
         grep -q 'aces and what follows it, is expected' run.log
     check $? "an unknown look is one clear error"
+    run_ffmpeg "" $inputs -filter_complex \
+        "[0]sendcmd=commands='0.1 hindsight_vulkan look filmic'[c];\
+[c][1][2]hindsight_vulkan=$options:format=gbrapf32le" command.rgb &&
+        [ "$(grep -c 'aces and what follows it, is expected' run.log)" = 1 ]
+    check $? "an unknown look is refused when it is sent"
+    same float.rgb command.rgb "and changes no frame"
+
+    # Between the filter and wrapped_avframe any format goes.
+    run_ffmpeg "" -f rawvideo -video_size 408x228 -framerate 24 -pixel_format gbrapf32le \
+        -i float.rgb -filter_complex "hindsight_vulkan=planes=0:scale=1:format=gbrapf32le" \
+        -c:v wrapped_avframe -f null -
+    check $? "a format that Vulkan frames can not have is one of system memory"
 
     run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:model=atrous" -f null - &&
         [ "$(grep -c 'no normal: ' run.log)" = 1 ]
     check $? "guides that are not there are told once"
+    run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:model=oidn" -f null - &&
+        [ "$(grep -c 'no albedo: ' run.log)$(grep -c 'no normal: ' run.log)" = 11 ]
+    check $? "those of Open Image Denoise, too"
 
     run_ffmpeg "" $inputs -filter_complex \
         "hindsight_vulkan=$options:format=gbrapf32le:model=oidn" denoised.rgb
@@ -192,12 +207,20 @@ format=rgba64le" device.rgb
 aovs=light|data[o][a][b]" -map "[o]" beside.rgb -map "[a]" light.rgb -map "[b]" data.rgb
     check $? "AOVs"
     same float.rgb beside.rgb "the same picture beside AOVs"
-    # Shares of it are kept in half floats.
-    python3 "$tree/tests/av/compare_raw.py" light.rgb command 0.02
+    # It comes out in half floats, as it went in; a store may cut off the last of 11 digits: 2^-10.
+    python3 "$tree/tests/av/compare_raw.py" light.rgb command 0.000977
     check $? "a light that is all of it is the picture"
     [ "$(wc -c <data.rgb)" = "$((4 * $(wc -c <planes/motion.raw)))" ]
     check $? "values of the output's size"
-    for kinds in lights 'light||data'; do
+    # Links are configured from the sinks, in their order: here the AOV's is the first.
+    run_ffmpeg "" $inputs $raw rgbaf16le -i planes/colour.raw -filter_complex \
+        "[0][1][2][3]hindsight_vulkan=$options:format=gbrapf32le:aovs=light[o][a];\
+[a]null[a1];[o]null[o2]" -map "[a1]" first.rgb -map "[o2]" beside.rgb &&
+        [ "$(grep -c ' 408x228' run.log)" = 2 ]
+    check $? "an AOV whose sink comes first has the output's size"
+    same float.rgb beside.rgb "the same picture behind such an AOV"
+    same light.rgb first.rgb "the same light in front of the picture"
+    for kinds in lights 'light||data' 'light|' '|'; do
         ! run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:aovs=$kinds" \
             -f null - && grep -q 'aovs: light and data are kinds' run.log
         check $? "unknown AOVs: $kinds"

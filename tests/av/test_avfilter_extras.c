@@ -55,6 +55,37 @@ static double greatest(const AVFrame *a, const AVFrame *b)
     return worst;
 }
 
+// What is refused changes nothing, and is told when it is asked for.
+static void commands(struct rig *rig, const AVFrame *colour)
+{
+    struct hs_avfilter *filter = rig_filter(rig, "model=taau:exposure=1.5:look=aces");
+    AVFrame *want = with_look(rig, colour, "aces"), *out;
+    const AVFrame *inputs[HS_AVFILTER_INPUTS] = {colour};
+    double value = 0;
+
+    REQUIRE_ERROR(hs_avfilter_command(filter, "look", "aces,glow=1"), AVERROR(EINVAL),
+                  "no key \"glow\"");
+    REQUIRE_EQ(hs_avfilter_command(filter, "scale", "3"), AVERROR(ENOSYS));
+    REQUIRE_EQ(hs_avfilter_command(filter, "nothing", "3"), AVERROR(ENOSYS));
+    REQUIRE_ERROR(hs_avfilter_command(filter, "sharpness", "7"), AVERROR(ERANGE), "sharpness");
+    out = one(filter, inputs, NULL, 0);
+    rig_require_same(out, want);
+    av_frame_free(&out);
+    REQUIRE_EQ(hs_avfilter_command(filter, "look", "none"), 0);
+    REQUIRE_EQ(hs_avfilter_command(filter, "exposure", "2.5"), 0);
+    REQUIRE_EQ(av_opt_get_double(filter, "exposure", 0, &value), 0);
+    REQUIRE_EQ(value, 2.5);
+    out = one(filter, inputs, NULL, 0);
+    REQUIRE_EQ(out->color_trc, AVCOL_TRC_LINEAR);
+    av_frame_free(&out);
+    av_frame_free(&want);
+    hs_avfilter_free(&filter);
+    // Before it has a device, too.
+    filter = hs_avfilter_alloc();
+    REQUIRE_ERROR(hs_avfilter_command(filter, "look", "filmic"), AVERROR(EINVAL), "filmic");
+    hs_avfilter_free(&filter);
+}
+
 static void looks(struct test_rng *rng)
 {
     static const char *const grades[] = {
@@ -101,6 +132,7 @@ static void looks(struct test_rng *rng)
     REQUIRE_EQ(av_opt_set(filter, "look", "aces,glow=1", 0), 0);
     REQUIRE_ERROR(hs_avfilter_run(filter, inputs, out), AVERROR(EINVAL), "no key \"glow\"");
     hs_avfilter_free(&filter);
+    commands(&rig, colour);
     // What has a display's curve already gets no other one.
     display = rig_colour(AV_PIX_FMT_RGBA, RENDER_W, RENDER_H, 0);
     inputs[0] = display;
@@ -117,71 +149,124 @@ static void looks(struct test_rng *rng)
     rig_close(&rig);
 }
 
-/** A copy of colour with each channel times `share`. */
-static AVFrame *part(const AVFrame *colour, enum AVPixelFormat format, float share)
+/** What one part of the light has of it: moves by itself, and is nowhere all or nothing. */
+static float share_of(int x, int y, int time)
 {
-    AVFrame *made = rig_colour(format, colour->width, colour->height, (int)colour->pts);
+    return 0.5f + 0.4f * sinf(0.9f * (float)(x + 5 * time)) * cosf(0.5f * (float)(y - 3 * time));
+}
+
+enum {
+    ONE_PART,
+    THE_OTHER_PART,
+    VALUES,
+    BESIDES
+};
+
+/** Two parts that add up to colour; or values, of which the second is 0.5 and the third moves. */
+static AVFrame *beside(const AVFrame *colour, int which)
+{
+    AVFrame *made = rig_colour(which == THE_OTHER_PART ? AV_PIX_FMT_GBRAPF32 : AV_PIX_FMT_GBRPF32,
+                               colour->width, colour->height, (int)colour->pts);
 
     for (int y = 0; y < made->height; y++) {
-        for (int i = 0; i < 3 * made->width; i++)
-            row_of(made, i % 3, y)[i / 3] = row_of(colour, i % 3, y)[i / 3] * share;
+        for (int i = 0; i < 3 * made->width; i++) {
+            const int x = i / 3, channel = i % 3;
+            const float share = share_of(x, y, (int)colour->pts);
+            const float values[3] = {0, 0.5f, share};
+
+            row_of(made, channel, y)[x] =
+                which == VALUES
+                    ? values[channel]
+                    : row_of(colour, channel, y)[x] * (which == ONE_PART ? share : 1 - share);
+        }
     }
+    made->color_trc = which == VALUES ? AVCOL_TRC_LINEAR : AVCOL_TRC_UNSPECIFIED;
     return made;
 }
 
-// Parts of the light add up to the picture; values stay what they are; history is theirs, too.
+/** One frame with all that is beside it. */
+static void run_beside(struct hs_avfilter *filter, int time, AVFrame *results[BESIDES],
+                       AVFrame *out)
+{
+    static const enum hs_avfilter_aov_kind kinds[BESIDES] = {
+        HS_AVFILTER_AOV_LIGHT, HS_AVFILTER_AOV_LIGHT, HS_AVFILTER_AOV_DATA};
+    AVFrame *colour = rig_colour(AV_PIX_FMT_GBRAPF32, RENDER_W, RENDER_H, time);
+    AVFrame *in[BESIDES];
+    const AVFrame *inputs[HS_AVFILTER_INPUTS] = {colour};
+    struct hs_avfilter_aov aovs[BESIDES];
+
+    for (int i = 0; i < BESIDES; i++) {
+        in[i] = beside(colour, i);
+        results[i] = av_frame_alloc();
+        aovs[i] = (struct hs_avfilter_aov){in[i], results[i], kinds[i]};
+    }
+    REQUIRE_EQ(hs_avfilter_run_aovs(filter, inputs, aovs, BESIDES, out), 0);
+    for (int i = 0; i < BESIDES; i++)
+        av_frame_free(&in[i]);
+    av_frame_free(&colour);
+}
+
+// Parts of the light add up to the picture; values stay what they are.
+static void require_sums(AVFrame *const aovs[BESIDES], const AVFrame *out)
+{
+    for (int y = 0; y < out->height; y++) {
+        for (int i = 0; i < 3 * out->width; i++) {
+            const int x = i / 3, channel = i % 3;
+            const float sum =
+                row_of(aovs[ONE_PART], channel, y)[x] + row_of(aovs[THE_OTHER_PART], channel, y)[x];
+
+            // Shares are added up in floats, about a hundred products each: 100 * 2^-24.
+            REQUIRE_NEAR(sum, row_of(out, channel, y)[x], 1e-5);
+        }
+        for (int x = 0; x < out->width; x++) {
+            REQUIRE_NEAR(row_of(aovs[VALUES], 1, y)[x], 0.5, 1e-5);
+            REQUIRE_NEAR(row_of(aovs[VALUES], 0, y)[x], 0, 1e-6);
+        }
+    }
+}
+
+// The third frame has a history, of the picture and of each plane beside it; a first one has none.
 static void aovs_beside_the_colour(struct test_rng *rng)
 {
-    struct hs_avfilter_format format;
-    struct hs_avfilter *filter;
+    AVFrame *aovs[2][BESIDES], *outs[2];
     struct rig rig;
 
     (void)rng;
     OPEN(&rig);
-    filter = rig_filter(&rig, "model=taau:exposure=1");
-    for (int time = 0; time < 3; time++) {
-        AVFrame *colour = rig_colour(AV_PIX_FMT_GBRAPF32, RENDER_W, RENDER_H, time);
-        AVFrame *in[3] = {part(colour, AV_PIX_FMT_GBRPF32, 0.25f),
-                          part(colour, AV_PIX_FMT_GBRAPF32, 0.75f),
-                          part(colour, AV_PIX_FMT_GBRPF32, 0)};
-        const AVFrame *inputs[HS_AVFILTER_INPUTS] = {colour};
-        AVFrame *out = av_frame_alloc();
-        struct hs_avfilter_aov aovs[3];
+    for (int fresh = 0; fresh < 2; fresh++) {
+        struct hs_avfilter *filter = rig_filter(&rig, "model=taau:exposure=1");
+        struct hs_avfilter_format format;
 
-        for (int i = 0; i < 3; i++)
-            aovs[i] = (struct hs_avfilter_aov){
-                in[i], av_frame_alloc(), i == 2 ? HS_AVFILTER_AOV_DATA : HS_AVFILTER_AOV_LIGHT};
-        for (int y = 0; y < RENDER_H; y++) {
-            for (int x = 0; x < RENDER_W; x++)
-                row_of(in[2], 1, y)[x] = 0.5f;
-        }
-        in[2]->color_trc = AVCOL_TRC_LINEAR;
-        if (time == 0)
-            REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_GBRAPF32, &format), 0);
-        REQUIRE_EQ(hs_avfilter_run_aovs(filter, inputs, aovs, 3, out), 0);
-        REQUIRE_EQ(aovs[0].out->format, AV_PIX_FMT_GBRPF32);
-        REQUIRE_EQ(aovs[1].out->format, AV_PIX_FMT_GBRAPF32);
-        REQUIRE_EQ(aovs[2].out->color_trc, AVCOL_TRC_LINEAR);
-        REQUIRE_EQ(aovs[1].out->pts, time);
-        for (int y = 0; y < out->height; y++) {
-            for (int x = 0; x < out->width; x++) {
-                const float sum = row_of(aovs[0].out, 0, y)[x] + row_of(aovs[1].out, 0, y)[x];
+        for (int time = fresh ? 2 : 0; time < 3; time++) {
+            AVFrame *colour = rig_colour(AV_PIX_FMT_GBRAPF32, RENDER_W, RENDER_H, time);
 
-                // Kept as shares in half floats.
-                REQUIRE_NEAR(sum, row_of(out, 0, y)[x], 2e-3);
-                REQUIRE_NEAR(row_of(aovs[2].out, 1, y)[x], 0.5, 1e-3);
-                REQUIRE_NEAR(row_of(aovs[2].out, 0, y)[x], 0, 1e-6);
-            }
+            if (time == (fresh ? 2 : 0))
+                REQUIRE_EQ(rig_configure(filter, colour, AV_PIX_FMT_GBRAPF32, &format), 0);
+            av_frame_free(&colour);
+            outs[fresh] = av_frame_alloc();
+            run_beside(filter, time, aovs[fresh], outs[fresh]);
+            REQUIRE_EQ(aovs[fresh][ONE_PART]->format, AV_PIX_FMT_GBRPF32);
+            REQUIRE_EQ(aovs[fresh][THE_OTHER_PART]->format, AV_PIX_FMT_GBRAPF32);
+            REQUIRE_EQ(aovs[fresh][VALUES]->color_trc, AVCOL_TRC_LINEAR);
+            REQUIRE_EQ(aovs[fresh][THE_OTHER_PART]->pts, time);
+            require_sums(aovs[fresh], outs[fresh]);
+            for (int i = 0; time < 2 && i < BESIDES; i++)
+                av_frame_free(&aovs[fresh][i]);
+            if (time < 2)
+                av_frame_free(&outs[fresh]);
         }
-        for (int i = 0; i < 3; i++) {
-            av_frame_free(&in[i]);
-            av_frame_free(&aovs[i].out);
-        }
-        av_frame_free(&colour);
-        av_frame_free(&out);
+        hs_avfilter_free(&filter);
     }
+    for (int i = 0; i < BESIDES; i++) {
+        const double most = greatest(aovs[0][i], aovs[1][i]);
+
+        REQUIRE_MSG(most > 0.05, "history changes plane %d by %g only", i, most);
+        av_frame_free(&aovs[0][i]);
+        av_frame_free(&aovs[1][i]);
+    }
+    av_frame_free(&outs[0]);
+    av_frame_free(&outs[1]);
     REQUIRE_EQ(rig_said().errors, 0);
-    hs_avfilter_free(&filter);
     rig_close(&rig);
 }
 
@@ -303,6 +388,31 @@ static AVFrame *denoised(struct rig *rig, const char *mode, enum AVPixelFormat f
     return out;
 }
 
+// The library is told which kind of colour it gets: the stand-in makes half of it then.
+static void denoise_display(struct test_rng *rng)
+{
+    AVFrame *half, *whole;
+    double sums[2] = {0};
+    struct rig rig;
+
+    (void)rng;
+    OPEN(&rig);
+    half = denoised(&rig, "range", AV_PIX_FMT_RGBA, false);
+    whole = denoised(&rig, "copy", AV_PIX_FMT_RGBA, false);
+    for (int y = 0; y < half->height; y++) {
+        for (int i = 0; i < 3 * half->width; i++) {
+            sums[0] += row_of(half, i % 3, y)[i / 3];
+            sums[1] += row_of(whole, i % 3, y)[i / 3];
+        }
+    }
+    // Resolving goes by differences of colours, which are half as large, too.
+    REQUIRE_NEAR(sums[0] / sums[1], 0.5, 0.01);
+    REQUIRE_EQ(rig_said().errors, 0);
+    av_frame_free(&half);
+    av_frame_free(&whole);
+    rig_close(&rig);
+}
+
 static void open_image_denoise(struct test_rng *rng)
 {
     static const enum AVPixelFormat formats[] = {AV_PIX_FMT_GBRAPF32, AV_PIX_FMT_RGBAF16,
@@ -361,6 +471,7 @@ static const struct test_case cases[] = {
     {"aovs_beside_the_colour", aovs_beside_the_colour},
     {"wrong_aovs", wrong_aovs},
     {"held_frames_do_not_move", held_frames_do_not_move},
+    {"denoise_display", denoise_display},
     {"open_image_denoise", open_image_denoise},
 };
 TEST_MAIN(cases)

@@ -123,6 +123,17 @@ void hs_avfilter_free(struct hs_avfilter **filter);
 int hs_avfilter_open(struct hs_avfilter *filter, AVBufferRef *device);
 
 /**
+ * Changes an option that may change between frames: as av_opt_set() does, and with a look read at
+ * once. A refused value leaves the one before.
+ *
+ * Thread: one at a time.
+ * Errors: ENOSYS no such option, or one that is fixed; EINVAL no value of it; ERANGE one out of its
+ * range; ENOMEM.
+ * Since: 2.
+ */
+int hs_avfilter_command(struct hs_avfilter *filter, const char *name, const char *value);
+
+/**
  * Sets the form of colour frames and finds that of the output. History starts anew.
  *
  * `request` may be NULL; its format and sw_format are wishes (NONE: as colour), the rest is
