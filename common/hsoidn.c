@@ -186,6 +186,21 @@ static int make_room(struct hsoidn *o, size_t count)
     return 0;
 }
 
+void hsoidn_tell_guides(const struct hsoidn_picture *picture, const struct hs_log *log)
+{
+    const bool diffuse = picture->diffuse_albedo, specular = picture->specular_albedo;
+
+    if (!diffuse && !specular)
+        hs_log_message(log, HS_LOG_INFO, "no albedo: fine textures are taken for noise%s",
+                       picture->normal ? "; the normal is no help without it" : "");
+    else if (!diffuse || !specular)
+        hs_log_message(log, HS_LOG_INFO,
+                       "no %s albedo: textures of such surfaces are taken for noise",
+                       diffuse ? "specular" : "diffuse");
+    if (!picture->normal)
+        hs_log_message(log, HS_LOG_INFO, "no normal: light is filtered across edges of surfaces");
+}
+
 int hsoidn_run(struct hsoidn *o, const struct hsoidn_picture *picture)
 {
     const size_t w = (size_t)picture->width, h = (size_t)picture->height, count = w * h;

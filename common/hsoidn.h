@@ -53,6 +53,12 @@ int hsoidn_open(const struct hs_log *log, struct hsoidn **oidn);
  */
 int hsoidn_run(struct hsoidn *oidn, const struct hsoidn_picture *picture);
 
+/**
+ * Tells at HS_LOG_INFO which guides the library would like to have, and what is lost without them:
+ * what front ends say of a first frame. Thread: safe.
+ */
+void hsoidn_tell_guides(const struct hsoidn_picture *picture, const struct hs_log *log);
+
 /** NULL and pointers to NULL are legal. Thread: one at a time. */
 void hsoidn_close(struct hsoidn **oidn);
 

@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static int refuse(struct gst_hs_engine *engine, int error, const char *text)
-{
-    hs_log_message(&engine->log->log, HS_LOG_ERROR, "%s", text);
-    return error;
-}
-
 static gsize bytes_of(const struct hs_image *image)
 {
     return (gsize)image->width * image->height * gst_hs_format_bytes(image->format);
@@ -24,7 +18,7 @@ static int make(struct gst_hs_engine *engine, struct gst_hs_picture *picture, Vk
         hs_stream_forget(engine->stream, picture->image.view);
     return gst_hs_picture_make(picture, engine->share->device, format, width, height, usage)
                ? 0
-               : refuse(engine, HS_ERR_NOMEM, "no device memory for an AOV");
+               : gst_hs_engine_fail(engine, HS_ERR_NOMEM, "no device memory for an AOV");
 }
 
 /** Packed rows from wherever the plane lies. */
@@ -38,7 +32,7 @@ static int stage(struct gst_hs_engine *engine, const GstHsPlane *plane, guint8 *
 
     if (!err && (!gst_hs_readback_plane(&engine->readback, engine->share, plane, &read, &error) ||
                  !gst_hs_plane_map(&read, HSIO_PLANE_COLOR, &map, &error)))
-        err = refuse(engine, HS_ERR_INVALID, error->message);
+        err = gst_hs_engine_fail(engine, HS_ERR_INVALID, error->message);
     for (guint y = 0; !err && y < plane->height; y++)
         memcpy(to + y * row, map.data + read.offset + y * read.row_bytes, row);
     if (!err)
@@ -94,7 +88,7 @@ int gst_hs_aovs_set(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT) ||
         !gst_hs_staging_make(&slot->aov_download, engine->share->device, down,
                              VK_BUFFER_USAGE_TRANSFER_DST_BIT))
-        return refuse(engine, HS_ERR_NOMEM, "no host memory for AOVs");
+        return gst_hs_engine_fail(engine, HS_ERR_NOMEM, "no host memory for AOVs");
     for (guint i = 0; !err && i < meta->count; i++)
         err = stage(engine, &meta->list[i].plane, slot->aov_upload.map.data + slot->aovs[i].up);
     slot->aov_count = err < 0 ? 0 : meta->count;

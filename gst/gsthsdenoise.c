@@ -2,12 +2,6 @@
 // The model oidn: colour is denoised on the CPU before the engine sees it.
 #include "gsthsengine.h"
 
-static int refuse(struct gst_hs_engine *engine, int error, const char *text)
-{
-    hs_log_message(&engine->log->log, HS_LOG_ERROR, "%s", text);
-    return error;
-}
-
 /** A plane as floats in system memory; wherever it lies, for denoising is slow in any case. */
 static int read_floats(struct gst_hs_engine *engine, enum hsio_plane kind, const GstHsPlane *plane,
                        GstHsPlane *floats)
@@ -18,7 +12,7 @@ static int read_floats(struct gst_hs_engine *engine, enum hsio_plane kind, const
 
     if (!err && (!gst_hs_readback_plane(&engine->readback, engine->share, plane, &read, &error) ||
                  !gst_hs_plane_to_float(&read, kind, floats, &error)))
-        err = refuse(engine, HS_ERR_INVALID, error->message);
+        err = gst_hs_engine_fail(engine, HS_ERR_INVALID, error->message);
     gst_clear_buffer(&read.buffer);
     g_clear_error(&error);
     return err;
@@ -31,6 +25,7 @@ int gst_hs_engine_denoise(struct gst_hs_engine *engine, const struct hsio_frame_
                                             HSIO_PLANE_SPECULAR_ALBEDO, HSIO_PLANE_NORMAL};
     GstHsPlane floats[G_N_ELEMENTS(kinds)] = {0};
     GstMapInfo maps[G_N_ELEMENTS(kinds)] = {0};
+    struct hsoidn_picture picture;
     int err = 0;
 
     for (guint i = 0; !err && i < G_N_ELEMENTS(kinds); i++) {
@@ -38,21 +33,22 @@ int gst_hs_engine_denoise(struct gst_hs_engine *engine, const struct hsio_frame_
             continue;
         err = read_floats(engine, kinds[i], &planes[kinds[i]], &floats[i]);
         if (!err && !gst_buffer_map(floats[i].buffer, &maps[i], GST_MAP_READWRITE))
-            err = refuse(engine, HS_ERR_NOMEM, "no host memory for a plane");
+            err = gst_hs_engine_fail(engine, HS_ERR_NOMEM, "no host memory for a plane");
     }
+    picture = (struct hsoidn_picture){
+        .width = info->width,
+        .height = info->height,
+        .colour = (float *)(void *)maps[0].data,
+        .display = engine->params.flags & HS_STREAM_LDR,
+        .diffuse_albedo = (const float *)(void *)maps[1].data,
+        .specular_albedo = (const float *)(void *)maps[2].data,
+        .normal = (const float *)(void *)maps[3].data,
+        .normal_unsigned = info->convention->normal.range == HSIO_RANGE_UNSIGNED,
+    };
+    if (!err && !engine->reported)
+        hsoidn_tell_guides(&picture, &engine->log->log);
     if (!err)
-        err =
-            hsoidn_run(engine->denoiser,
-                       &(struct hsoidn_picture){
-                           .width = info->width,
-                           .height = info->height,
-                           .colour = (float *)(void *)maps[0].data,
-                           .display = engine->params.flags & HS_STREAM_LDR,
-                           .diffuse_albedo = (const float *)(void *)maps[1].data,
-                           .specular_albedo = (const float *)(void *)maps[2].data,
-                           .normal = (const float *)(void *)maps[3].data,
-                           .normal_unsigned = info->convention->normal.range == HSIO_RANGE_UNSIGNED,
-                       });
+        err = hsoidn_run(engine->denoiser, &picture);
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         if (maps[i].data)
             gst_buffer_unmap(floats[i].buffer, &maps[i]);

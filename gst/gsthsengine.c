@@ -12,7 +12,7 @@ static const enum hsio_plane used[] = {
     HSIO_PLANE_NORMAL,   HSIO_PLANE_ROUGHNESS,      HSIO_PLANE_HIT_DISTANCE};
 #define USED_BY_ALL 4
 
-static int fail(struct gst_hs_engine *engine, int error, const char *text)
+int gst_hs_engine_fail(struct gst_hs_engine *engine, int error, const char *text)
 {
     hs_log_message(&engine->log->log, HS_LOG_ERROR, "%s", text);
     return error;
@@ -37,7 +37,7 @@ int gst_hs_engine_open(struct gst_hs_engine *engine, struct gst_hs_device *share
     for (int i = 0; !err && i < GST_HS_SLOTS; i++) {
         engine->slots[i].operation = gst_hs_operation_new(share, &error);
         if (!engine->slots[i].operation)
-            err = fail(engine, HS_ERR_INTERNAL, error->message);
+            err = gst_hs_engine_fail(engine, HS_ERR_INTERNAL, error->message);
         g_clear_error(&error);
     }
     if (err < 0) {
@@ -139,7 +139,7 @@ int gst_hs_engine_configure(struct gst_hs_engine *engine, const struct hs_stream
     }
     if (target->encode &&
         !gst_hs_encode_open(&engine->encode, engine->share->device->device, !target->format.vulkan))
-        return fail(engine, HS_ERR_INTERNAL, "the output shader can not be built");
+        return gst_hs_engine_fail(engine, HS_ERR_INTERNAL, "the output shader can not be built");
     engine->target = *target;
     return 0;
 }
@@ -191,7 +191,7 @@ static int stage_inputs(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
     }
     if (bytes &&
         !gst_hs_staging_make(&slot->upload, device, bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT))
-        return fail(engine, HS_ERR_NOMEM, "no host memory for uploads");
+        return gst_hs_engine_fail(engine, HS_ERR_NOMEM, "no host memory for uploads");
     for (guint i = 0; i < G_N_ELEMENTS(used); i++) {
         const GstHsPlane *plane = &planes[used[i]];
         struct gst_hs_picture *picture = &slot->inputs[used[i]];
@@ -205,9 +205,9 @@ static int stage_inputs(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
         if (!gst_hs_picture_make(picture, device, plane->format, plane->width, plane->height,
                                  VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
                                      VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
-            return fail(engine, HS_ERR_NOMEM, "no device memory for a plane");
+            return gst_hs_engine_fail(engine, HS_ERR_NOMEM, "no device memory for a plane");
         if (!copy_rows(plane, used[i], slot->upload.map.data + offsets[used[i]], &error)) {
-            fail(engine, HS_ERR_INVALID, error->message);
+            gst_hs_engine_fail(engine, HS_ERR_INVALID, error->message);
             g_clear_error(&error);
             return HS_ERR_INVALID;
         }
@@ -304,11 +304,11 @@ static int set_output(struct gst_hs_engine *engine, struct gst_hs_slot *slot, Gs
                              engine->params.out_width, engine->params.out_height,
                              VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT |
                                  VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT))
-        return fail(engine, HS_ERR_NOMEM, "no device memory for the output");
+        return gst_hs_engine_fail(engine, HS_ERR_NOMEM, "no device memory for the output");
     if (out && !target->format.vulkan &&
         !gst_hs_staging_make(&slot->download, engine->share->device, target->bytes,
                              VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT))
-        return fail(engine, HS_ERR_NOMEM, "no host memory for the output");
+        return gst_hs_engine_fail(engine, HS_ERR_NOMEM, "no host memory for the output");
     frame->output = slot->result.image;
     frame->output.layout = VK_IMAGE_LAYOUT_UNDEFINED;
     return 0;
@@ -437,8 +437,9 @@ static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
         err = gst_hs_aovs_set(engine, slot, meta, &frame, aovs);
     if (err < 0)
         return err;
-    if (engine->fresh)
+    if (!engine->reported)
         hsframe_tell_guides(engine->stream, &frame, &engine->log->log);
+    engine->reported = true;
     if (!begin(engine, slot, planes, out, &error))
         goto error;
     gst_vulkan_command_buffer_lock(slot->operation->cmd_buf);
@@ -469,9 +470,10 @@ static int run(struct gst_hs_engine *engine, const struct hsio_frame_info *info,
         gst_hs_aovs_store(slot, meta, out);
     return !to_memory || store(&engine->target, slot, out)
                ? 0
-               : fail(engine, HS_ERR_INTERNAL, "the output buffer can not be written");
+               : gst_hs_engine_fail(engine, HS_ERR_INTERNAL,
+                                    "the output buffer can not be written");
 error:
-    fail(engine, HS_ERR_INTERNAL, error->message);
+    gst_hs_engine_fail(engine, HS_ERR_INTERNAL, error->message);
     err = error->code == VK_ERROR_DEVICE_LOST ? HS_ERR_DEVICE_LOST : HS_ERR_INTERNAL;
     g_clear_error(&error);
     return err;

@@ -48,7 +48,8 @@ struct gst_hs_engine {
     struct gst_hs_readback readback;
     struct hs_stream *stream;
     struct hs_stream_params params;
-    bool fresh; ///< The stream has run no frame yet: the next one has no history.
+    bool fresh;    ///< The stream has run no frame yet: the next one has no history.
+    bool reported; ///< The guides that the model lacks were told.
     struct gst_hs_target target;
     struct gst_hs_encode encode;
     struct gst_hs_views *views;
@@ -91,6 +92,9 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
                       const struct hsframe_options *options, const struct gst_hs_look *look,
                       const GstHsPlane planes[HSIO_PLANE_COUNT], const GstHsAovMeta *aovs,
                       GstBuffer *out);
+
+/** Tells what went wrong. Returns `error`. */
+int gst_hs_engine_fail(struct gst_hs_engine *engine, int error, const char *text);
 
 /** Whether the plane is on the engine's device. Errors: HS_ERR_INVALID, told in the log. */
 int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane,

@@ -326,6 +326,31 @@ static int map_aovs(GstHsSequenceSink *self, GstBuffer *buffer, struct mapped *m
     return err;
 }
 
+/** Whether an AOV of the buffer has the plane's place in the file. */
+static bool taken_by_aov(GstHsSequenceSink *self, GstBuffer *buffer, enum hsio_plane plane)
+{
+    const GstHsAovMeta *meta = gst_hs_aov_meta_get(buffer);
+    const GstHsOriginMeta *origin = gst_hs_origin_meta_get(buffer);
+    bool taken = false;
+    char **names;
+
+    if (!meta || !origin || !origin->source)
+        return false;
+    names = g_strsplit(hsio_frame_info(origin->source->frame)->planes[plane].channels, ",", -1);
+    for (guint i = 0; !taken && i < meta->count; i++) {
+        char **own = g_strsplit(meta->list[i].channels, ",", -1);
+
+        for (int n = 0; names[n]; n++)
+            taken |= g_strv_contains((const char *const *)own, names[n]);
+        g_strfreev(own);
+    }
+    g_strfreev(names);
+    if (taken && !self->written)
+        GST_INFO_OBJECT(self, "plane %s is an AOV, too: written once, as that",
+                        hsio_plane_name(plane));
+    return taken;
+}
+
 static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buffer)
 {
     const GstHsFrameMeta *meta = gst_hs_frame_meta_get(buffer);
@@ -351,7 +376,7 @@ static int write_file(GstHsSequenceSink *self, const char *path, GstBuffer *buff
         writes[0].store_float = self->settings.depth == GST_HS_SINK_DEPTH_FLOAT;
     for (int i = HSIO_PLANE_COLOR + 1; !err && i < HSIO_PLANE_COUNT; i++) {
         if (!self->settings.planes || self->kind != GST_HS_SINK_EXR || !meta ||
-            !meta->planes[i].buffer)
+            !meta->planes[i].buffer || taken_by_aov(self, buffer, (enum hsio_plane)i))
             continue;
         err = map_plane(self, (enum hsio_plane)i, &meta->planes[i], &mapped[count], &writes[count]);
         count++;

@@ -84,6 +84,8 @@ bool tool_plane_used(bool guides, enum hsio_plane plane);
 /** Errors: HS_ERR_* of the device or model; HS_ERR_NOMEM. */
 int tool_backend_create(const struct tool_backend_setup *setup, struct tool_backend **backend);
 int tool_gpu_create(const struct tool_backend_setup *setup, struct tool_backend **backend);
+/** Prints what is told of guides. */
+extern const struct hs_log tool_guide_log;
 int tool_baseline_create(const struct tool_backend_setup *setup, struct tool_backend **backend);
 bool tool_is_baseline(const char *model);
 

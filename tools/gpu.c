@@ -212,13 +212,13 @@ static void on_guide(void *priv, enum hs_log_level level, const char *message)
     tool_info("%s", message);
 }
 
+const struct hs_log tool_guide_log = {on_guide, NULL, HS_LOG_INFO};
+
 /** Guides that the model would like to have, once. */
 static void report(struct gpu *gpu, const struct hs_frame *frame)
 {
-    const struct hs_log log = {on_guide, NULL, HS_LOG_INFO};
-
     if (!gpu->reported)
-        hsframe_tell_guides(gpu->stream, frame, &log);
+        hsframe_tell_guides(gpu->stream, frame, &tool_guide_log);
     gpu->reported = true;
 }
 

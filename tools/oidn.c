@@ -15,6 +15,7 @@ struct oidn {
     struct hsoidn *denoiser;
     int slots;
     bool ldr;
+    bool reported; ///< The guides that are not there were told.
 };
 
 static const enum hsio_plane planes[] = {HSIO_PLANE_COLOR, HSIO_PLANE_DIFFUSE_ALBEDO,
@@ -40,8 +41,12 @@ static int denoise(struct oidn *o, int slot, const struct hsio_frame_info *info)
         .normal = input(o, slot, info, HSIO_PLANE_NORMAL),
         .normal_unsigned = info->convention->normal.range == HSIO_RANGE_UNSIGNED,
     };
-    const int err = hsoidn_run(o->denoiser, &picture);
+    int err;
 
+    if (!o->reported)
+        hsoidn_tell_guides(&picture, &tool_guide_log);
+    o->reported = true;
+    err = hsoidn_run(o->denoiser, &picture);
     if (!err)
         memcpy(o->gpu->memory[slot].input[HSIO_PLANE_COLOR], picture.colour,
                (size_t)info->width * (size_t)info->height * 16);

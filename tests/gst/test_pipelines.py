@@ -122,12 +122,17 @@ class Pipelines(unittest.TestCase):
 
     def test_report(self):
         """The log tells which guides the model would like to have, once."""
-        told = subprocess.run(
-            [LAUNCH, "-q", "hssequencesrc", f"location={self.sample(2)}", "!", "hsupscale",
-             "model=atrous", "!", "fakesink"], capture_output=True, text=True, timeout=120,
-            env={**os.environ, "GST_DEBUG": "hindsight:4", "GST_DEBUG_NO_COLOR": "1"})
-        self.assertEqual(told.returncode, 0, told.stderr)
-        self.assertEqual(told.stderr.count("no normal: "), 1, told.stderr)
+        source = self.sample(2)
+        libraries = os.environ["FAKE_OIDN_FOLDER"] + ":" + os.environ.get("LD_LIBRARY_PATH", "")
+        for model, guide in (("atrous", "diffuse albedo"), ("oidn", "albedo")):
+            told = subprocess.run(
+                [LAUNCH, "-q", "hssequencesrc", f"location={source}", "!", "hsupscale",
+                 f"model={model}", "!", "fakesink"], capture_output=True, text=True, timeout=120,
+                env={**os.environ, "GST_DEBUG": "hindsight:4", "GST_DEBUG_NO_COLOR": "1",
+                     "LD_LIBRARY_PATH": libraries, "FAKE_OIDN": "copy"})
+            self.assertEqual(told.returncode, 0, told.stderr)
+            for words in ("no normal: ", f"no {guide}: "):
+                self.assertEqual(told.stderr.count(words), 1, told.stderr)
 
     def write_layers(self):
         """Two frames with parts of the light, normals and ids."""
@@ -179,6 +184,20 @@ class Pipelines(unittest.TestCase):
         worst = np.abs(read(names[1]) - read(names[1].replace("out.", "data."))).max((0, 1))
         for channel, off in zip(channels, worst):
             self.assertEqual(off > 1e-3, "DiffDir" in channel, (channel, off))
+        # A plane that is an AOV, too, has one place in the file.
+        self.launch("hssequencesrc", f"location={source}", "convention=blender",
+                    "aovs=Normal,DiffDir", "!", "hssequencesink", "planes=true",
+                    f"location={self.path('both.%04d.exr')}")
+        both = oiio.ImageBuf(names[0].replace("out.", "both.")).spec().channelnames
+        for channel in ("ViewLayer.Normal.X", "ViewLayer.Depth.Z", "ViewLayer.DiffDir.R"):
+            self.assertEqual(both.count(channel), 1, both)
+        self.assertEqual(sum("ormal" in channel for channel in both), 3, both)
+        given = self.path("in", "f_0001.exr")
+        for channel in both:
+            at = [oiio.ImageBuf(name).spec().channelnames.index(channel)
+                  for name in (given, names[0].replace("out.", "both."))]
+            np.testing.assert_allclose(read(given)[..., at[0]], read(
+                names[0].replace("out.", "both."))[..., at[1]], rtol=1e-3, atol=1e-3)
         for aovs, text in (("DiffDir,Nope", "no layer Nope"),
                            ("Combined", "is the colour"), ("DiffDir=sharp", "expected light"),
                            ("DiffDir,DiffDir=data", "was named before")):

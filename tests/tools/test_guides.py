@@ -142,6 +142,7 @@ class Guides(common.Case):
             text, pictures[mode], name = self.upscale("clip", mode, "--model", "oidn")
             self.assertEqual(name, "oidn")
             self.assertIn("Open Image Denoise on the CPU, then taau on", text)
+            self.assertNotIn("hindsight: no ", text)
         _, taau, _ = self.upscale("clip", "taau", "--model", "taau")
         np.testing.assert_allclose(pictures["copy"], taau, rtol=0.02, atol=2e-3)
         # Albedos are within 0 and 1 and not what light makes of them; normals have a length of 1.
@@ -150,9 +151,23 @@ class Guides(common.Case):
         self.assertGreater(np.abs(pictures["normal"] - pictures["albedo"]).max(), 0.1)
         # Without albedo there is no normal, either: the fake's plane is not there.
         os.environ["FAKE_OIDN"] = "normal"
-        _, bare, _ = self.upscale("clip", "bare", "--model", "oidn", "--set",
+        text, bare, _ = self.upscale("clip", "bare", "--model", "oidn", "--set",
                                   "diffuse_albedo.channels=", "--set", "specular_albedo.channels=")
         np.testing.assert_array_equal(bare, pictures["copy"])
+        self.assertEqual(text.count("hindsight: no albedo: "), 1, text)
+        self.assertNotIn("no normal", text)
+        text, _, _ = self.upscale("clip", "flat", "--model", "oidn", "--set", "normal.channels=",
+                                  "--set", "specular_albedo.channels=")
+        for words in ("no normal: ", "no specular albedo: "):
+            self.assertEqual(text.count(words), 1, text)
+        # The library is told which kind of colour it is: a quarter of light is left, half of a
+        # display's values, or a little more, for the whole is cut off at 1.
+        os.environ["FAKE_OIDN"] = "range"
+        for least, most, option in ((0.2, 0.3, ("--exposure", 1)), (0.45, 0.75, ("--ldr",))):
+            means = [self.upscale("clip", model + option[0], "--model", model, *option)[1].mean()
+                     for model in ("oidn", "taau")]
+            self.assertLess(least, means[0] / means[1], option)
+            self.assertLess(means[0] / means[1], most, option)
         os.environ["FAKE_OIDN"] = "fail"
         self.fail_with(1, ["Open Image Denoise: the fake says no"], "upscale", self.path("clip"),
                        "-o", self.path("failed"), "--model", "oidn", "--device", "cpu")
