@@ -246,12 +246,17 @@ static int open_sequence(const struct inspect *ins, const char *location,
                          struct hsio_sequence **seq)
 {
     struct hsio_convention conv;
-    const int err = tool_convention_make(&ins->convention, &conv);
+    int err = tool_convention_make(&ins->convention, &conv);
 
+    if (!err)
+        err = hsio_sequence_open(
+            location, &conv, &(struct hsio_options){.missing = HSIO_MISSING_SKIP}, tool_log(), seq);
     if (err < 0)
         return err;
-    return hsio_sequence_open(location, &conv, &(struct hsio_options){.missing = HSIO_MISSING_SKIP},
-                              tool_log(), seq);
+    err = tool_layer_check(&ins->convention, *seq);
+    if (err < 0)
+        hsio_sequence_close(seq);
+    return err;
 }
 
 static int inspect_sequence(const struct inspect *ins, const char *location)

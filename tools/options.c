@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <hindsight/hindsight.h>
 
@@ -272,16 +273,42 @@ int tool_parse_frames(const char *option, const char *text, struct tool_frame_li
     return 0;
 }
 
+static bool in_range(const struct tool_frame_list *list, int range, int64_t frame)
+{
+    const int64_t first = list->ranges[range].first, last = list->ranges[range].last;
+    const int64_t step = list->ranges[range].step ? list->ranges[range].step : 1;
+
+    return frame >= first && frame <= last && (frame - first) % step == 0;
+}
+
 bool tool_frame_listed(const struct tool_frame_list *list, int64_t frame)
 {
     for (int i = 0; i < list->count; i++) {
-        int64_t first = list->ranges[i].first, last = list->ranges[i].last;
-        int64_t step = list->ranges[i].step ? list->ranges[i].step : 1;
-
-        if (frame >= first && frame <= last && (frame - first) % step == 0)
+        if (in_range(list, i, frame))
             return true;
     }
     return false;
+}
+
+void tool_frames_warn(const char *option, const struct tool_frame_list *list,
+                      const struct hsio_sequence *seq)
+{
+    struct hsio_sequence_info info;
+
+    hsio_sequence_info(seq, &info);
+    for (int i = 0; i < list->count; i++) {
+        const int64_t first = list->ranges[i].first, last = list->ranges[i].last;
+        char end[32] = "";
+        bool found = false;
+
+        for (int f = 0; !found && f < info.frame_count; f++)
+            found = in_range(list, i, hsio_sequence_number(seq, f));
+        if (last != first)
+            snprintf(end, sizeof(end), "-%lld", (long long)last);
+        if (!found)
+            tool_warn("--%s %lld%s: no such frame among %lld to %lld", option, (long long)first,
+                      end, (long long)info.first, (long long)info.last);
+    }
 }
 
 int tool_parse_plane(const char *text, struct hsio_options *sequence)
@@ -325,4 +352,31 @@ int tool_convention_make(const struct tool_convention *request, struct hsio_conv
     for (int i = 0; !err && i < request->setting_count; i++)
         err = hsio_convention_set_text(conv, request->settings[i], tool_log());
     return err;
+}
+
+int tool_layer_check(const struct tool_convention *request, struct hsio_sequence *seq)
+{
+    struct hsio_frame *frame = NULL;
+    const struct hsio_frame_info *info;
+    bool layers = false;
+
+    if (!request->layer)
+        return 0;
+    // What is wrong with the frame itself is told by who reads it.
+    tool_capture_begin();
+    layers = hsio_frame_open(seq, 0, &frame) < 0;
+    tool_capture_end();
+    info = layers ? NULL : hsio_frame_info(frame);
+    for (int p = 0; !layers && p < HSIO_PLANE_COUNT; p++) {
+        const char *dot = info->planes[p].present ? strrchr(info->planes[p].path, '.') : NULL;
+
+        layers = dot && !strcasecmp(dot, ".exr");
+    }
+    // Nothing was found in it: that is another error.
+    layers |= info && !info->planes[HSIO_PLANE_COLOR].present;
+    if (!layers)
+        tool_error("--layer %s: %s is no EXR, and has no layers", request->layer,
+                   info->planes[HSIO_PLANE_COLOR].path);
+    hsio_frame_close(&frame);
+    return layers ? 0 : HS_ERR_INVALID;
 }

@@ -65,6 +65,7 @@ int tool_parse_name(const char *option, const char *text, const char *const *nam
 
 struct hsio_convention;
 struct hsio_options;
+struct hsio_sequence;
 
 #define TOOL_MAX_SETTINGS 64
 
@@ -84,6 +85,8 @@ int tool_convention_add(struct tool_convention *request, const char *setting);
  * Errors: those of hsio_convention_set(), after a message.
  */
 int tool_convention_make(const struct tool_convention *request, struct hsio_convention *conv);
+/** Whether --layer, if it is given, can mean anything. Errors: HS_ERR_INVALID, after a message. */
+int tool_layer_check(const struct tool_convention *request, struct hsio_sequence *seq);
 
 /** Numbers and ranges such as "5,20-24,-3". */
 struct tool_frame_list {
@@ -96,5 +99,8 @@ struct tool_frame_list {
 /** Adds the text to the list. Errors: as above. */
 int tool_parse_frames(const char *option, const char *text, struct tool_frame_list *list);
 bool tool_frame_listed(const struct tool_frame_list *list, int64_t frame);
+/** Warns of numbers and ranges without a frame of the sequence. */
+void tool_frames_warn(const char *option, const struct tool_frame_list *list,
+                      const struct hsio_sequence *seq);
 
 #endif

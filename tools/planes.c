@@ -412,6 +412,8 @@ static int run(const struct planes *p, const struct hsio_convention *conv)
         err = planes_clear(p->output, p->pipe, kinds_of(p));
     if (!err)
         err = hsio_sequence_open(p->input, conv, &p->sequence, tool_log(), &seq);
+    if (!err)
+        err = tool_layer_check(&p->convention, seq);
     if (err < 0)
         goto done;
     hsio_sequence_info(seq, &info);

@@ -144,6 +144,8 @@ static int run(const struct probe *p, const struct hsio_convention *conv, const 
     if (!err)
         err = hsio_sequence_open(location, conv, &p->sequence, tool_log(), &seq);
     if (!err)
+        err = tool_layer_check(&p->convention, seq);
+    if (!err)
         err = find_start(p, seq, &first);
     if (!err)
         err = check_planes(p, seq, first);

@@ -272,6 +272,8 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
     if (!err)
         err = open_sequence(request, &conv, &plan->seq);
     if (!err)
+        err = tool_layer_check(&request->convention, plan->seq);
+    if (!err)
         err = upscale_check(request, plan->seq, &conv);
     if (err > 0) {
         hsio_sequence_close(&plan->seq);
@@ -280,6 +282,7 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
     if (err < 0)
         return err;
     hsio_sequence_info(plan->seq, &plan->info);
+    tool_frames_warn("reset-at", &request->resets, plan->seq);
     plan->setup.model = request->model;
     plan->setup.guides = hsmodel_reads_guides(request->model) || hsoidn_is(request->model);
     plan->setup.device = request->device;

@@ -131,7 +131,8 @@ int hs_choose(const struct hs_log *log, const struct hs_model_params *params, bo
         hs_log_message(log, HS_LOG_ERROR,
                        "no model is called \"%s\"; there are: auto, " HS_CHOICE_PLAIN
                        ", fast, quality, best, " HS_CHOICE_GUIDED ", " HS_CHOICE_RAY
-                       ", and files NAME.safetensors",
+                       ", and files NAME.safetensors; hindsight upscale, hsupscale and the FFmpeg "
+                       "filter have oidn, too",
                        preset);
         return HS_ERR_INVALID;
     }

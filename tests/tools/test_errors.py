@@ -208,6 +208,29 @@ class Errors(common.Case):
             self.fail_with(1, ["frame 5", "%dx%d" % size, "expected 64x40", "128x80"],
                            *self.command(out="other"))
 
+    def test_layers_of_pictures_without(self):
+        """An option that can mean nothing is an error, in all commands that have it."""
+        os.mkdir(self.path("png"))
+        for number in (1, 2):
+            common.write_exr(self.path("png", "c.%d.png" % number),
+                             common.moving_frame(number, 64, 40)[..., :3])
+        for command in (["upscale", "-o", self.path("out")], ["inspect"], ["probe"],
+                        ["planes", "-o", self.path("out")]):
+            with self.subTest(command=command):
+                self.fail_with(1, ["--layer fog", "c.1.png is no EXR"], command[0],
+                               self.path("png"), *command[1:], "--layer", "fog")
+        # Planes beside it may have some.
+        text = self.succeed("inspect", self.path("in"), "--layer", "").stdout
+        self.assertIn("6 frames", text)
+
+    def test_cuts_at_frames_that_are_not_there(self):
+        result = self.succeed(*self.command("--reset-at", "2,7,4-40,50-60,-3", "--device", "cpu"))
+        told = [line for line in result.stderr.splitlines() if "--reset-at" in line]
+        self.assertEqual(len(told), 3, told)
+        for line, words in zip(told, ("7: no such frame among 1 to 6", "50-60: no such",
+                                      "-3: no such")):
+            self.assertIn("--reset-at " + words, line)
+
     def test_unknown_layer_and_channels(self):
         self.fail_with(1, ["NoSuchLayer"], *self.command("--layer", "NoSuchLayer"))
         os.mkdir(self.path("grey"))
@@ -395,7 +418,8 @@ class Errors(common.Case):
         result = self.fail_with(1, ["no Vulkan device matches nosuchgpu", "0: "],
                                 *self.command("--device", "nosuchgpu"))
         self.assertNotIn("written", result.stderr)
-        self.fail_with(1, ["nosuchmodel"], *self.command("--model", "nosuchmodel"))
+        self.fail_with(1, ["nosuchmodel", "have oidn, too"],
+                       *self.command("--model", "nosuchmodel"))
         self.assertIn("plain arithmetic", self.succeed(
             *self.command("--device", "cpu", "--path", "plain")).stderr)
 
