@@ -163,6 +163,11 @@ format=rgba" device.rgb
         "$integer,hwupload[c];[1]hwupload[d];[c][d][2]hindsight_vulkan=$options,hwdownload,\
 format=rgba64le" device.rgb
     check $? "no download between hwupload and hwdownload"
+    # wrapped_avframe takes any format, and colour's comes first.
+    run_ffmpeg $semaphores,$host $inputs -filter_complex \
+        "$integer,hwupload[c];[c][1][2]hindsight_vulkan=$options:format=gbrapf32le" -f null - &&
+        grep -q 'wrapped_avframe, gbrapf32le' run.log
+    check $? "a format that Vulkan frames can not have is one of system memory"
 
     run_ffmpeg "" $inputs -filter_complex \
         "hindsight_vulkan=$options:format=gbrapf32le:look='$look'" look.rgb
@@ -178,12 +183,6 @@ format=rgba64le" device.rgb
         [ "$(grep -c 'aces and what follows it, is expected' run.log)" = 1 ]
     check $? "an unknown look is refused when it is sent"
     same float.rgb command.rgb "and changes no frame"
-
-    # Between the filter and wrapped_avframe any format goes.
-    run_ffmpeg "" -f rawvideo -video_size 408x228 -framerate 24 -pixel_format gbrapf32le \
-        -i float.rgb -filter_complex "hindsight_vulkan=planes=0:scale=1:format=gbrapf32le" \
-        -c:v wrapped_avframe -f null -
-    check $? "a format that Vulkan frames can not have is one of system memory"
 
     run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:model=atrous" -f null - &&
         [ "$(grep -c 'no normal: ' run.log)" = 1 ]
@@ -212,14 +211,14 @@ aovs=light|data[o][a][b]" -map "[o]" beside.rgb -map "[a]" light.rgb -map "[b]" 
     check $? "a light that is all of it is the picture"
     [ "$(wc -c <data.rgb)" = "$((4 * $(wc -c <planes/motion.raw)))" ]
     check $? "values of the output's size"
-    # Links are configured from the sinks, in their order: here the AOV's is the first.
-    run_ffmpeg "" $inputs $raw rgbaf16le -i planes/colour.raw -filter_complex \
-        "[0][1][2][3]hindsight_vulkan=$options:format=gbrapf32le:aovs=light[o][a];\
-[a]null[a1];[o]null[o2]" -map "[a1]" first.rgb -map "[o2]" beside.rgb &&
-        [ "$(grep -c ' 408x228' run.log)" = 2 ]
-    check $? "an AOV whose sink comes first has the output's size"
+    # Links are configured from the sinks, in their order: here the AOV's is the first. scale holds
+    # frames to the size that its link has.
+    run_ffmpeg "" $inputs $raw gbrpf32le -i planes/motion.raw -filter_complex \
+        "[0][1][2][3]hindsight_vulkan=$options:format=gbrapf32le:aovs=data[o][a];\
+[a]scale=iw:ih,null[a1];[o]null[o2]" -map "[a1]" first.rgb -map "[o2]" beside.rgb
+    check $? "an AOV whose sink comes first"
+    same data.rgb first.rgb "it has the output's size"
     same float.rgb beside.rgb "the same picture behind such an AOV"
-    same light.rgb first.rgb "the same light in front of the picture"
     for kinds in lights 'light||data' 'light|' '|'; do
         ! run_ffmpeg "" $inputs -filter_complex "hindsight_vulkan=$options:aovs=$kinds" \
             -f null - && grep -q 'aovs: light and data are kinds' run.log
