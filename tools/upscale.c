@@ -359,7 +359,7 @@ static int run_plan(const struct upscale_request *request, struct upscale_plan *
     return err;
 }
 
-static int run(const struct upscale_request *request)
+static int run(struct upscale_request *request)
 {
     struct upscale_plan plan = {0};
     struct upscale_result result = {0};

@@ -87,12 +87,13 @@ int upscale_check(const struct upscale_request *request, const struct hsio_seque
                   struct hsio_convention *conv);
 
 /**
- * Opens the sequence, looks at all headers, finds what is left to do.
+ * Opens the sequence, looks at all headers, finds what is left to do. The request's model
+ * becomes bicubic where pictures are too small for it.
  *
  * Owns: upscale_plan_finish() frees, also after a failure.
  * Errors: those of hsio; HS_ERR_INVALID sizes that do not fit; after a message.
  */
-int upscale_plan_make(const struct upscale_request *request, struct upscale_plan *plan);
+int upscale_plan_make(struct upscale_request *request, struct upscale_plan *plan);
 void upscale_plan_finish(struct upscale_plan *plan);
 
 /**

@@ -104,14 +104,18 @@ static int choose_size(const struct upscale_request *request, struct upscale_pla
                    setup->out_width, setup->out_height);
         return HS_ERR_INVALID;
     }
-    if (!tool_is_baseline(request->model) &&
-        (info->width < TOOL_LEAST_SIDE || info->height < TOOL_LEAST_SIDE)) {
-        tool_error("%s: %dx%d is less than the %dx%d pixels that models take; nearest and bicubic "
-                   "take any size",
-                   info->location, info->width, info->height, TOOL_LEAST_SIDE, TOOL_LEAST_SIDE);
-        return HS_ERR_INVALID;
-    }
     return 0;
+}
+
+/** Models take no pictures that are smaller still; a filter takes any. */
+static void choose_model(struct upscale_request *request, const struct hsio_sequence_info *info)
+{
+    if (tool_is_baseline(request->model) ||
+        (info->width >= TOOL_LEAST_SIDE && info->height >= TOOL_LEAST_SIDE))
+        return;
+    tool_warn("%s: %dx%d is less than the %dx%d pixels that models take: bicubic is used instead",
+              info->location, info->width, info->height, TOOL_LEAST_SIDE, TOOL_LEAST_SIDE);
+    request->model = "bicubic";
 }
 
 /** Widens the setup so that the frame fits in. */
@@ -264,7 +268,7 @@ static int scan_all(const struct upscale_request *request, struct upscale_plan *
     return err;
 }
 
-int upscale_plan_make(const struct upscale_request *request, struct upscale_plan *plan)
+int upscale_plan_make(struct upscale_request *request, struct upscale_plan *plan)
 {
     struct hsio_convention conv;
     int err = upscale_convention_make(request, &conv);
@@ -273,8 +277,11 @@ int upscale_plan_make(const struct upscale_request *request, struct upscale_plan
         err = open_sequence(request, &conv, &plan->seq);
     if (!err)
         err = tool_layer_check(&request->convention, plan->seq);
-    if (!err)
+    if (!err) {
+        hsio_sequence_info(plan->seq, &plan->info);
+        choose_model(request, &plan->info);
         err = upscale_check(request, plan->seq, &conv);
+    }
     if (err > 0) {
         hsio_sequence_close(&plan->seq);
         err = open_sequence(request, &conv, &plan->seq);

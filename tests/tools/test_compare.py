@@ -150,6 +150,18 @@ class Compare(common.Case):
         common.write_exr(self.path("other", "a.0100.exr"), picture(1))
         self.fail_with(1, ["no frame"], "compare", self.path("other"), self.path("ref"))
 
+    def test_pictures_below_the_window_of_ssim(self):
+        rng = np.random.default_rng(3)
+        for width, height in ((1, 1), (10, 40), (11, 11)):
+            a, b = rng.uniform(0, 1, (2, height, width, 3)).astype(np.float32)
+            common.write_exr(self.path("a.exr"), a)
+            common.write_exr(self.path("b.exr"), b)
+            got = self.compare(self.path("a.exr"), self.path("b.exr"))
+            self.assertAlmostEqual(got["psnr_out"],
+                                   -10 * np.log10(((tone(a) - tone(b)) ** 2).mean()), 2)
+            self.assertEqual(got["ssim_out"] is None, width < 11)
+            self.assertEqual(got["results"]["out"]["curve"]["ssim"] == [None], width < 11)
+
     def test_usage(self):
         self.fail_with(2, ["argument is missing"], "compare", "a")
         self.fail_with(2, ["--crop"], "compare", "a", "b", "--crop", "1,2,3")
