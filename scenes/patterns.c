@@ -362,7 +362,9 @@ int scene_build(struct scene *s, const struct hs_clip_params *params, const stru
             pattern = &patterns[i];
     }
     if (!pattern && strcmp(params->pattern, "random")) {
-        hs_log_message(log, HS_LOG_ERROR, "scenes: no pattern \"%s\"", params->pattern);
+        hs_log_message(log, HS_LOG_ERROR,
+                       "scenes: no pattern \"%s\"; hindsight render --list tells which there are",
+                       params->pattern);
         return HS_ERR_INVALID;
     }
     *s = (struct scene){

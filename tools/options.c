@@ -262,7 +262,7 @@ int tool_parse_frames(const char *option, const char *text, struct tool_frame_li
         if (hsio_range_parse(item, &list->ranges[list->count].first,
                              &list->ranges[list->count].last, &list->ranges[list->count].step,
                              NULL) < 0) {
-            tool_error("--%s takes frames such as 5,20-24, not \"%s\"", option, item);
+            tool_error("--%s takes numbers and ranges such as 5,20-24, not \"%s\"", option, item);
             return HS_ERR_INVALID;
         }
         list->count++;

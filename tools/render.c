@@ -207,13 +207,18 @@ static int take_size(const char *name, const char *value, uint32_t *width, uint3
     return err;
 }
 
-static int take_count(const char *name, const char *value, int64_t high, uint32_t *out)
+static int take_from(const char *name, const char *value, int64_t low, int64_t high, uint32_t *out)
 {
     int64_t number = 0;
-    const int err = tool_parse_int(name, value, 1, high, &number);
+    const int err = tool_parse_int(name, value, low, high, &number);
     if (!err)
         *out = (uint32_t)number;
     return err;
+}
+
+static int take_count(const char *name, const char *value, int64_t high, uint32_t *out)
+{
+    return take_from(name, value, 1, high, out);
 }
 
 static int take_float(const char *name, const char *value, double low, double high, float *out)
@@ -265,7 +270,7 @@ static int take_scene(struct command *command, int row, const char *value)
         command->specular_given = true;
         return err;
     case OPT_NOISE:
-        return take_count("noise", value, UINT32_MAX, &p->noise);
+        return take_from("noise", value, 0, UINT32_MAX, &p->noise);
     case OPT_FIXED_NOISE:
         p->fixed_noise = true;
         return 0;

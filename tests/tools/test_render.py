@@ -140,7 +140,8 @@ class Render(common.Case):
         """Inputs of other sizes and filters show what the reference of another pack shows."""
         self.succeed("render", "random", "--seed", "5,9", "--frames", 3, "--mode", "path",
                      "--reference-spp", 4, "--speed", 2, "--planes", "colour,motion", "--format",
-                     "pack", "-o", self.path("r"), "--render-size", "24x16", "--size", "48x32")
+                     "pack", "-o", self.path("r"), "--render-size", "24x16", "--size", "48x32",
+                     "--noise", 0)
         share = ["render", "random", "--format", "pack", "--spp", 32, "--filter", "box",
                  "--reference-from", self.path("r")]
         self.succeed(*share, "-o", self.path("a", "x"), "--render-size", "48x32")
@@ -287,6 +288,7 @@ class Render(common.Case):
                 (["--spp"], 2, ["random", "--spp", 0, *out]),
                 (["nothing.glb"], 1, ["mesh", "--mesh", self.path("nothing.glb"), *out]),
                 (["--seed takes"], 2, ["random", "--seed", "", *out]),
+                (["--seed takes numbers"], 2, ["random", "--seed", "0-", *out]),
                 (["leave nothing"], 2, ["random", "--planes", "", "--no-reference", *out]),
                 (["pattern mesh"], 2, ["orbit", "--mesh", self.path("nothing.glb"), *out]),
                 (["--mode path"], 2, ["random", "--spp", 4, *out]),
