@@ -458,6 +458,15 @@ int hsio_write(const char *path, int width, int height, const struct hsio_write_
                int count, const struct hsio_write_options *options, const struct hs_log *log);
 
 /**
+ * Writes `path` with these bytes, which appear complete or not at all, as hsio_write()'s do.
+ *
+ * Thread: safe for different paths.
+ * Errors: HS_ERR_IO: writing failed; HS_ERR_NOMEM.
+ * Since: 1.
+ */
+int hsio_write_text(const char *path, const char *text, size_t bytes, const struct hs_log *log);
+
+/**
  * Tells whether `name` is a file that hsio_write() of a killed process left: gives the length of
  * the name that it was to get, which `name` begins with; 0: it is no such file, or the process
  * that writes it lives on this machine. Files of this process count as left: ask before writing.

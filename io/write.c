@@ -61,3 +61,14 @@ int hsio_write(const char *path, int width, int height, const struct hsio_write_
         return hsio_exr_write(path, width, height, planes, count, o, log);
     return write_plain(path, width, height, planes, count, o, log);
 }
+
+int hsio_write_text(const char *path, const char *text, size_t bytes, const struct hs_log *log)
+{
+    struct hsio_output out;
+    const int result = hsio_output_open(&out, path, log);
+
+    if (result)
+        return result;
+    (void)hsio_output_write(&out, text, bytes); // A failure is told by hsio_output_commit().
+    return hsio_output_commit(&out, log);
+}

@@ -120,8 +120,6 @@ static int open_sequence(const struct compare *cmp, const char *location, const 
     if (!err)
         err = hsio_sequence_open(
             location, &conv, &(struct hsio_options){.missing = HSIO_MISSING_SKIP}, tool_log(), seq);
-    if (err < 0)
-        tool_error("%s can not be opened: %s", location, hs_error_string(err));
     return err;
 }
 

@@ -191,9 +191,9 @@ static int write_values(const struct planes *p, const struct hsio_sequence *seq,
     int err = 0;
 
     planes_path(path, p->output, "frames.txt");
-    file = fopen(path, "w");
+    file = tool_output_open(path);
     if (!file)
-        return planes_io_error(path);
+        return HS_ERR_IO;
     for (int i = 0; !err && i < count; i++) {
         struct hsio_frame *frame = NULL;
 
@@ -202,9 +202,8 @@ static int write_values(const struct planes *p, const struct hsio_sequence *seq,
             err = print_frame(file, frame, i / p->rate);
         hsio_frame_close(&frame);
     }
-    if ((ferror(file) | fclose(file)) && !err)
-        err = planes_io_error(path);
-    return err;
+    const int closed = tool_output_close(file, path);
+    return err ? err : closed;
 }
 
 static void print_convention(FILE *file, const struct hsio_convention *conv, const char *preset,
@@ -256,14 +255,13 @@ static int make_convention_text(const struct hsio_convention *conv, char **text)
 static int write_inputs(const struct planes *p, const char *convention,
                         const struct planes_writer writers[PLANES_KIND_COUNT])
 {
-    char path[PLANES_PATH_BYTES], partial[PLANES_PATH_BYTES];
+    char path[PLANES_PATH_BYTES];
     FILE *file;
 
     planes_path(path, p->output, "inputs.txt");
-    planes_path(partial, p->output, "inputs.partial");
-    file = fopen(partial, "w");
+    file = tool_output_open(path);
     if (!file)
-        return planes_io_error(partial);
+        return HS_ERR_IO;
     for (int i = 0; i < PLANES_KIND_COUNT; i++) {
         if (writers[i].present)
             fprintf(file, "%s %s %dx%d %.9g\n", planes_kinds[i].name,
@@ -271,9 +269,7 @@ static int write_inputs(const struct planes *p, const char *convention,
                     writers[i].height, p->rate);
     }
     fputs(convention, file);
-    if ((ferror(file) | fclose(file)) || rename(partial, path) != 0)
-        return planes_io_error(path);
-    return 0;
+    return tool_output_close(file, path);
 }
 
 static int kinds_of(const struct planes *p)

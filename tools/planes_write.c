@@ -50,7 +50,7 @@ const struct planes_kind planes_kinds[PLANES_KIND_COUNT] = {
      1},
 };
 
-static const char *const texts[] = {"inputs.txt", "inputs.partial", "frames.txt"};
+static const char *const texts[] = {"inputs.txt", "frames.txt"};
 #define TEXT_COUNT ((int)(sizeof(texts) / sizeof(texts[0])))
 
 int planes_io_error(const char *path)

@@ -7,10 +7,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <hindsight/error.h>
+
+#include "hsio.h"
 
 #define BAR_WIDTH 24
 
@@ -23,6 +26,19 @@ static struct {
     int done, total;
     double start, shown;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/** A text that is written when it is whole. */
+struct output {
+    struct output *next;
+    FILE *file;
+    char *text;
+    size_t bytes;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct output *first;
+} outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local bool capturing;
 static _Thread_local char captured[1024];
@@ -206,9 +222,50 @@ void tool_json_number(FILE *file, double value)
         fputs("null", file);
 }
 
+/** Pipes and devices are written to, not replaced. */
+static bool is_special(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static FILE *open_whole(void)
+{
+    struct output *output = calloc(1, sizeof(*output));
+
+    if (!output)
+        return NULL;
+    output->file = open_memstream(&output->text, &output->bytes);
+    if (!output->file) {
+        free(output);
+        return NULL;
+    }
+    pthread_mutex_lock(&outputs.lock);
+    output->next = outputs.first;
+    outputs.first = output;
+    pthread_mutex_unlock(&outputs.lock);
+    return output->file;
+}
+
+/** Takes a file's text out of the list; NULL: it is none of these. */
+static struct output *take_output(const FILE *file)
+{
+    struct output **at = &outputs.first, *found;
+
+    pthread_mutex_lock(&outputs.lock);
+    while (*at && (*at)->file != file)
+        at = &(*at)->next;
+    found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&outputs.lock);
+    return found;
+}
+
 FILE *tool_output_open(const char *path)
 {
-    FILE *file = !strcmp(path, "-") ? stdout : fopen(path, "w");
+    FILE *file = !strcmp(path, "-") ? stdout : is_special(path) ? fopen(path, "w") : open_whole();
 
     if (!file)
         tool_error("%s can not be written: %s", path, strerror(errno));
@@ -217,13 +274,18 @@ FILE *tool_output_open(const char *path)
 
 int tool_output_close(FILE *file, const char *path)
 {
+    struct output *output = take_output(file);
     bool bad = ferror(file) != 0;
+    int err;
 
-    if (file == stdout)
-        bad |= fflush(file) != 0;
-    else
-        bad |= fclose(file) != 0;
+    bad |= (file == stdout ? fflush(file) : fclose(file)) != 0;
     if (bad)
         tool_error("%s can not be written: %s", path, strerror(errno));
-    return bad ? HS_ERR_IO : 0;
+    err = bad ? HS_ERR_IO : 0;
+    if (output && !err)
+        err = hsio_write_text(path, output->text, output->bytes, tool_log());
+    if (output)
+        free(output->text);
+    free(output);
+    return err;
 }

@@ -53,7 +53,10 @@ void tool_json_string(FILE *file, const char *text);
 /** Writes a number, or null where it is not finite. */
 void tool_json_number(FILE *file, double value);
 
-/** Opens a file for writing, "-" is stdout. NULL after a message. */
+/**
+ * Opens a text for writing, "-" is stdout. Files appear complete or not at all when they are
+ * closed. NULL after a message.
+ */
 FILE *tool_output_open(const char *path);
 /** Closes it; gives HS_ERR_IO after a message if writing failed. */
 int tool_output_close(FILE *file, const char *path);

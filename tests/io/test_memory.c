@@ -147,6 +147,11 @@ static int write_file(void)
     return hsio_write(location, 8, 8, &plane, 1, &options, &io_log);
 }
 
+static int write_text(void)
+{
+    return hsio_write_text(location, "text", 4, &io_log);
+}
+
 /* Fails the first allocation, then the second, and so on until all succeed. */
 static void exhaust(const char *what, int (*call)(void))
 {
@@ -208,6 +213,10 @@ static void png_and_raw(struct test_rng *rng)
 
     location = io_path("c.rgba32f");
     exhaust("write raw", write_file);
+    location = io_path("text.txt");
+    exhaust("write text", write_text);
+    location = io_path("nowhere/text.txt");
+    REQUIRE_EQ(write_text(), HS_ERR_IO);
     location = io_path("c.json");
     io_store(location, json, sizeof(json) - 1);
     exhaust("open json", open_sequence);

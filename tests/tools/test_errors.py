@@ -2,6 +2,7 @@
 """What hindsight upscale says about input and output that are not as they should be."""
 import json
 import os
+import resource
 import subprocess
 
 import numpy as np
@@ -292,6 +293,33 @@ class Errors(common.Case):
                                         stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(result.returncode, 1, args)
                 self.assertIn("stdout can not be written", result.stderr)
+
+    def test_texts_are_whole_or_not_there(self):
+        """On a full disk what was there stays, and nothing else appears."""
+        os.mkdir(self.path("texts"))
+        path = self.path("texts", "f.json")
+        for args in (("compare", self.path("in"), self.path("in"), "--json", path),
+                     ("probe", self.path("in"), "--json", path)):
+            for earlier in (None, "earlier"):
+                if earlier:
+                    with open(path, "w", encoding="utf-8") as file:
+                        file.write(earlier)
+                result = common.run(
+                    *args, restore_signals=False,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20)))
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertIn("f.json: writing failed", result.stderr)
+                self.assertEqual(self.names("texts"), ["f.json"] if earlier else [])
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "earlier")
+            self.assertIn(common.run(*args).returncode, (0, 3, 4))
+            with open(path, encoding="utf-8") as file:
+                json.load(file)
+            os.unlink(path)
+            result = common.run(*args[:-1], "/dev/full")
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn("/dev/full can not be written", result.stderr)
+            self.assertFalse(os.path.isfile("/dev/full"))
 
     def test_writing_fails_on_the_way(self):
         os.makedirs(self.path("out", "f_0004.exr"))

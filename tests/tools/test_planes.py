@@ -261,7 +261,7 @@ class Planes(common.Case):
         return path
 
     def test_inputs_are_not_replaced(self):
-        for name in RAW + TEXTS + ["reactive.raw", "inputs.partial"]:
+        for name in RAW + TEXTS + ["reactive.raw"]:
             path = self.raw_dump(name)
             dump = self.path("in", "dump.json")
             for extra in ([], ["--pipe"]):
