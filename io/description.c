@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FORMAT_NAME "hindsight-frames"
 #define FORMAT_VERSION 1
+/** In any unit; engines take one pixel, and a wrong unit or sign is for probe to find. */
+#define MAX_JITTER 16
 #define MAX_JSON_BYTES ((size_t)256 << 20)
 
 static int set_convention_key(const struct hsio_json_place *p, struct hsio_convention *conv,
@@ -165,6 +168,24 @@ static int get_exposure(const struct hsio_json_place *p, const json_t *v, struct
                                          : result;
 }
 
+static int get_sharpness(const struct hsio_json_place *p, const json_t *v, struct hsio_entry *e)
+{
+    const int result = hsio_json_float(p, "sharpness", v, &e->sharpness, &e->has_sharpness);
+
+    if (!result && !(e->sharpness >= 0 && e->sharpness <= 1))
+        return hsio_json_wrong(p, "sharpness", "a number from 0 to 1", v);
+    return result;
+}
+
+static int get_jitter(const struct hsio_json_place *p, const json_t *v, struct hsio_entry *e)
+{
+    const int result = hsio_json_floats(p, "jitter", v, e->jitter, 2, &e->has_jitter);
+
+    if (!result && !(fabsf(e->jitter[0]) <= MAX_JITTER && fabsf(e->jitter[1]) <= MAX_JITTER))
+        return hsio_json_wrong(p, "jitter", "offsets within a pixel", v);
+    return result;
+}
+
 /* Keys that hold for all frames unless a frame has its own. */
 static int get_common(const struct hsio_json_place *p, json_t *object, struct hsio_entry *e)
 {
@@ -178,7 +199,7 @@ static int get_common(const struct hsio_json_place *p, json_t *object, struct hs
     if (!result && (v = json_object_get(object, "exposure")))
         result = get_exposure(p, v, e);
     if (!result && (v = json_object_get(object, "sharpness")))
-        result = hsio_json_float(p, "sharpness", v, &e->sharpness, &e->has_sharpness);
+        result = get_sharpness(p, v, e);
     if (!result && json_object_get(object, "width") && json_object_get(object, "height"))
         result = hsio_json_size(p, "width", object, &e->width, &e->height);
     if (!result && (v = json_object_get(object, "render")))
@@ -228,7 +249,7 @@ static int get_frame(const struct hsio_json_place *p, json_t *object, const char
     if (!result)
         result = get_common(p, object, e);
     if (!result && (v = json_object_get(object, "jitter")))
-        result = hsio_json_floats(p, "jitter", v, e->jitter, 2, &e->has_jitter);
+        result = get_jitter(p, v, e);
     if (!result && (v = json_object_get(object, "view")))
         result = hsio_json_matrix(p, "view", v, e->view, &e->has_view);
     if (!result && (v = json_object_get(object, "proj")))
@@ -253,6 +274,40 @@ static int by_number(const void *a, const void *b)
     const int64_t y = ((const struct hsio_entry *)b)->number;
 
     return (x > y) - (x < y);
+}
+
+struct place {
+    int64_t number;
+    int index;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return x->number == y->number ? (x->index > y->index) - (x->index < y->index)
+                                  : (x->number > y->number) - (x->number < y->number);
+}
+
+static int check_numbers(const struct hsio_json_place *p, const struct hsio_description *d)
+{
+    struct place *places = calloc((size_t)d->count + 1, sizeof(*places));
+    int result = 0;
+
+    if (!places)
+        return hsio_fail(p->log, HS_ERR_NOMEM, "%s: out of memory", p->path);
+    for (int i = 0; i < d->count; i++)
+        places[i] = (struct place){d->entries[i].number, i};
+    qsort(places, (size_t)d->count, sizeof(*places), by_place);
+    for (int i = 1; i < d->count && !result; i++) {
+        if (places[i].number == places[i - 1].number)
+            result = hsio_fail(p->log, HS_ERR_FORMAT,
+                               "%s: key frames[%d].frame: frame %" PRId64
+                               " is listed twice, first as frames[%d]",
+                               p->path, places[i].index, places[i].number, places[i - 1].index);
+    }
+    free(places);
+    return result;
 }
 
 static int get_frames(struct hsio_json_place *p, json_t *root, const char *folder,
@@ -293,15 +348,11 @@ static int get_frames(struct hsio_json_place *p, json_t *root, const char *folde
                                 json_object_get(json_array_get(frames, (size_t)i), "exposure"));
     }
     p->where[0] = 0;
-    if (result || d->lists_files)
-        return result;
-    qsort(d->entries, (size_t)d->count, sizeof(*d->entries), by_number);
-    for (int i = 1; i < d->count; i++) {
-        if (d->entries[i].number == d->entries[i - 1].number)
-            return hsio_fail(p->log, HS_ERR_FORMAT, "%s: frame %" PRId64 " is listed twice",
-                             p->path, d->entries[i].number);
-    }
-    return 0;
+    if (!result)
+        result = check_numbers(p, d);
+    if (!result && !d->lists_files)
+        qsort(d->entries, (size_t)d->count, sizeof(*d->entries), by_number);
+    return result;
 }
 
 static int check_format(const struct hsio_json_place *p, json_t *root)

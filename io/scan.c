@@ -206,8 +206,21 @@ static bool better(const struct group *a, const struct group *b)
     return a->known > b->known;
 }
 
+static int nothing_numbered(const char *folder, const struct hsio_description *desc,
+                            const struct hs_log *log)
+{
+    const char *name = folder[0] ? folder : ".";
+
+    if (!desc)
+        return hsio_fail(log, HS_ERR_IO, "%s: holds no numbered .exr or .png files", name);
+    return hsio_fail(log, HS_ERR_IO,
+                     "%s: key frames: %s, and %s holds no numbered .exr or .png files", desc->path,
+                     desc->count ? "they name no files" : "the list is empty", name);
+}
+
 static int choose(const struct group *groups, int count, const char *folder,
-                  const struct hs_log *log, struct hsio_pattern *out)
+                  const struct hsio_description *desc, const struct hs_log *log,
+                  struct hsio_pattern *out)
 {
     const struct group *best = NULL;
     char names[2048] = "";
@@ -225,7 +238,7 @@ static int choose(const struct group *groups, int count, const char *folder,
                                   groups[i].example, groups[i].count);
     }
     if (!best)
-        return hsio_fail(log, HS_ERR_IO, "%s: holds no numbered .exr or .png files", folder);
+        return nothing_numbered(folder, desc, log);
     if (equals > 1)
         return hsio_fail(log, HS_ERR_INVALID, "%s: holds several sequences, name one: %s", folder,
                          names);
@@ -258,7 +271,7 @@ int hsio_scan_folder(const char *folder, const struct hsio_description *desc,
     if (result)
         hsio_log(log, HS_LOG_ERROR, "%s: more than %d sequences", folder, MAX_GROUPS);
     else
-        result = choose(groups, count, folder, log, out);
+        result = choose(groups, count, folder, desc, log, out);
     free(groups);
     return result;
 }

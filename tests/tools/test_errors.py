@@ -321,6 +321,16 @@ class Errors(common.Case):
             self.assertIn("/dev/full can not be written", result.stderr)
             self.assertFalse(os.path.isfile("/dev/full"))
 
+    def test_frames_that_name_no_files(self):
+        os.mkdir(self.path("empty"))
+        path = self.path("empty", "dump.json")
+        for frames, words in (([], "the list is empty"), ([{"frame": 3}], "they name no files")):
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"frames": frames}, file)
+            result = common.run("inspect", "dump.json", cwd=self.path("empty"))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("dump.json: key frames: %s" % words, result.stderr)
+
     def test_writing_fails_on_the_way(self):
         os.makedirs(self.path("out", "f_0004.exr"))
         self.fail_with(1, ["frame 4, output", "f_0004.exr"], *self.command("--jobs", 1))
