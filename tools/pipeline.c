@@ -256,5 +256,7 @@ end:
     result->interrupted = tool_interrupted() && p.submit_end < plan->item_count;
     result->bad_frames = watch.bad_frames;
     result->bad_pixels = watch.bad_pixels;
+    result->bad_motion_frames = watch.bad_motion_frames;
+    result->bad_vectors = watch.bad_vectors;
     return p.error;
 }

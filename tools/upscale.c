@@ -96,7 +96,8 @@ static const struct tool_option options[] = {
      "highlights, saturation, grain, aberration (px), grade (0 to 1: how much of it)."},
     {"sharpness", 0, "N", "0 (off) to 1. Default: the frame's own, else 0."},
     {"ldr", 0, NULL, "The colour is display-referred, 0 to 1."},
-    {"depth", 0, "TYPE", "Of EXR output: half or float. Default: as the input's colour."},
+    {"depth", 0, "TYPE",
+     "Of EXR output: auto, half or float. Default auto: as the input's colour."},
     {"tone", 0, "CURVE",
      "Of PNG output: none, srgb, or metric, that is (x / (1 + x)) ^ (1 / 2.2). Default srgb, "
      "with --ldr or --look none."},
@@ -348,6 +349,10 @@ static int run_plan(const struct upscale_request *request, struct upscale_plan *
     if (result->bad_frames > 1)
         tool_warn("%llu pixels in %llu frames were NaN or infinite and were replaced",
                   (unsigned long long)result->bad_pixels, (unsigned long long)result->bad_frames);
+    if (result->bad_motion_frames > 1)
+        tool_warn("%llu vectors in %llu frames were NaN or infinite and counted as missing",
+                  (unsigned long long)result->bad_vectors,
+                  (unsigned long long)result->bad_motion_frames);
     if (!err && backend->messages(backend)) {
         tool_error("%u validation messages", backend->messages(backend));
         err = HS_ERR_INTERNAL;

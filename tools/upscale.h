@@ -158,6 +158,7 @@ struct upscale_watch {
     bool has_grid;
     float grid[16 * 16];
     uint64_t bad_frames, bad_pixels;
+    uint64_t bad_motion_frames, bad_vectors;
     int still_motion; ///< Frames in a row with motion all zero and another picture.
 };
 void upscale_watch_frame(struct upscale_watch *watch, const struct upscale_input *input);
@@ -172,6 +173,7 @@ struct upscale_result {
     int written;
     bool interrupted;
     uint64_t bad_frames, bad_pixels;
+    uint64_t bad_motion_frames, bad_vectors;
 };
 
 /**

@@ -179,10 +179,13 @@ void upscale_watch_frame(struct upscale_watch *watch, const struct upscale_input
                       (long long)info->number, (unsigned long long)bad);
         watch->warned_color = true;
     }
-    if (input->motion.non_finite && !watch->warned_motion &&
-        info->convention->motion.unwritten != HSIO_UNWRITTEN_NAN) {
-        tool_warn("frame %lld, motion: %llu vectors are NaN or infinite and count as missing",
-                  (long long)info->number, (unsigned long long)input->motion.non_finite);
+    if (input->motion.non_finite && info->convention->motion.unwritten != HSIO_UNWRITTEN_NAN) {
+        watch->bad_motion_frames++;
+        watch->bad_vectors += input->motion.non_finite;
+        if (!watch->warned_motion)
+            tool_warn("frame %lld, motion: %llu vectors are NaN or infinite and count as missing; "
+                      "further frames are counted only",
+                      (long long)info->number, (unsigned long long)input->motion.non_finite);
         watch->warned_motion = true;
     }
     if (!watch->warned_limit && hsio_motion_at_limit(&info->convention->motion, &input->motion)) {

@@ -406,7 +406,9 @@ class Reports(common.Case):
             pixels[20:22, :, 5] = np.nan
             pixels[22:24, :, 6] = -np.inf
         result = self.upscale(self.moving(change=spoil), "out")
-        self.assertIn("vectors are NaN or infinite and count as missing", result.stderr)
+        self.assertEqual(result.stderr.count("vectors are NaN or infinite and count as missing"), 1)
+        self.assertIn("%d vectors in 6 frames were NaN or infinite" % (6 * 4 * WIDTH),
+                      result.stderr)
         for number in range(1, 7):
             got = rgb(self.picture("out", number))
             small = common.moving_frame(number, WIDTH, HEIGHT)[..., :3]
