@@ -321,7 +321,7 @@ int tool_parse_plane(const char *text, struct hsio_options *sequence)
         snprintf(name, sizeof(name), "%.*s", (int)(equal - text), text);
         plane = hsio_plane_from_name(name);
     }
-    if (plane < 0) {
+    if (plane < 0 || !equal[1]) {
         tool_error("--plane takes NAME=PATTERN, for example depth=z.####.exr, not \"%s\"", text);
         return HS_ERR_INVALID;
     }

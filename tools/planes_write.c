@@ -249,11 +249,12 @@ static int read_plane(const struct planes_writer *w, int index, float *pixels, s
 {
     struct hsio_frame *frame = NULL;
     const bool motion = planes_kinds[w->kind].plane == HSIO_PLANE_MOTION;
-    int err = planes_open_frame(w->seq, index, w->canonical && motion, &frame);
+    int err;
 
-    if (err < 0)
-        return err;
-    err = planes_check_frame(w, hsio_frame_info(frame));
+    tool_capture_begin();
+    err = planes_open_frame(w->seq, index, w->canonical && motion, &frame);
+    if (!err)
+        err = planes_check_frame(w, hsio_frame_info(frame));
     if (!err)
         err = hsio_frame_read(
             frame,
@@ -263,6 +264,11 @@ static int read_plane(const struct planes_writer *w, int index, float *pixels, s
                                          .buffer = pixels,
                                          .buffer_bytes = bytes},
             1);
+    const char *why = tool_capture_end();
+
+    // Planes of one file fail alike: the first one tells.
+    if (err < 0 && *why && !atomic_exchange(w->stop, true))
+        tool_error("frame %lld: %s", (long long)hsio_sequence_number(w->seq, index), why);
     hsio_frame_close(&frame);
     return err;
 }

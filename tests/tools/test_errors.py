@@ -145,6 +145,8 @@ class Errors(common.Case):
                       result.stderr)
 
     def test_named_files_hold_their_plane(self):
+        self.fail_with(2, ["--plane takes NAME=PATTERN", '"depth="'],
+                       *self.command("--plane", "depth="))
         for number in range(1, 7):
             common.write_exr(self.path("v.%d.exr" % number), np.ones((40, 64, 1)), ["Fog.density"])
         self.fail_with(1, ["v.1.exr: frame 1: plane motion: no channels fit", "Fog.density"],

@@ -260,6 +260,14 @@ class Planes(common.Case):
                 {"color": {"file": path, "format": "rgba32f"}}]}, file)
         return path
 
+    def test_damage_is_told_once(self):
+        path = self.path("in", self.names("in")[-1])
+        os.truncate(path, os.path.getsize(path) * 2 // 3)
+        result = common.run(*self.command())
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("error:"), 1, result.stderr)
+        self.assertRegex(result.stderr, r"error: .*frame \d+")
+
     def test_inputs_are_not_replaced(self):
         for name in RAW + TEXTS + ["reactive.raw"]:
             path = self.raw_dump(name)
