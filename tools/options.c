@@ -70,7 +70,8 @@ static void print_help(const struct tool_usage *usage)
     for (const struct tool_option *option = usage->options; option->name; option++)
         print_option(option);
     print_option(&help);
-    printf("\nexit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted\n");
+    printf("\nexit codes: 0 done, 1 failed, 2 wrong usage, %s130 interrupted\n",
+           usage->exits ? usage->exits : "");
 }
 
 static int usage_error(const struct tool_usage *usage)

@@ -31,6 +31,7 @@ struct tool_usage {
     const char *command; ///< Name of the sub-command.
     const char *form;    ///< Arguments, for example "IN -o OUT [options]".
     const char *about;   ///< A short paragraph.
+    const char *exits;   ///< Exit codes of its own; NULL: none.
     const struct tool_option *options;
     const struct tool_rule *rules; ///< NULL: none.
     int min_arguments, max_arguments;

@@ -113,6 +113,9 @@ static int print(const struct probe *p, const struct probe_report *report)
         if (err < 0)
             return err;
     }
+    // Options do not say that nothing fits.
+    if (p->options_only && report->scale.too_long && !report->scale.fits_as_pixels)
+        tool_warn("%s", report->notes[0]);
     if (p->options_only)
         printf("%s\n", report->options);
     else if (!p->json || strcmp(p->json, "-") != 0)
@@ -171,6 +174,7 @@ int tool_probe(int argc, char **argv)
         .about = "Finds out from the pictures what a sequence's motion vectors, jitter, depth and "
                  "guides mean, and whether the convention fits. Exit code 0: it fits; 3: it does "
                  "not; 4: the frames do not tell. docs/probe.md tells more.",
+        .exits = "3 it does not fit, 4 the frames do not tell, ",
         .options = options,
         .rules = rules,
         .min_arguments = 1,

@@ -211,7 +211,11 @@ int probe_run(const struct hsio_sequence *seq, const struct hsio_options *option
               int count, bool guides, struct probe_report *report);
 void probe_report_finish(struct probe_report *report);
 
-/** Sets in `conv` what was found to be other than declared. Errors: HS_ERR_INVALID. */
+/**
+ * Sets in `conv` what was found to be other than declared, and gives how many keys that are.
+ *
+ * Errors: HS_ERR_INVALID.
+ */
 int probe_apply(const struct probe_report *report, struct hsio_convention *conv);
 
 /** Fills `found`, `preset` and `options`, then the notes, that about `scale` first. */

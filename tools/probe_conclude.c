@@ -33,6 +33,7 @@ static void make_found(struct probe_report *r)
     struct hsio_convention *c = &r->found;
     const struct probe_depth *d = &r->depth;
     const struct probe_guides *g = &r->guides;
+    const bool small = probe_is_small(&r->clip), proven = d->kind_known == PROBE_PROVEN && !small;
 
     *c = *r->clip.convention;
     if (r->motion.verdict == PROBE_WRONG) {
@@ -40,10 +41,15 @@ static void make_found(struct probe_report *r)
 
         c->motion = r->motion.best.motion;
         c->motion.unwritten = unwritten;
+    } else if (r->scale.too_long && r->scale.fits_as_pixels && !small && !is_found(r)) {
+        const enum hsio_unwritten unwritten = c->motion.unwritten;
+
+        c->motion = r->scale.pixels;
+        c->motion.unwritten = unwritten;
     }
     if (is_found(r) && g->sky_unwritten && c->motion.unwritten == HSIO_UNWRITTEN_NONE)
         c->motion.unwritten = HSIO_UNWRITTEN_ZERO_AT_FAR;
-    if (r->jitter.sure && r->jitter.declared && !r->jitter.fits) {
+    if (r->jitter.sure && r->jitter.declared && !r->jitter.fits && !small) {
         if (r->jitter.in_vectors) {
             c->motion.jittered = true;
         } else if (r->jitter.present && !r->jitter.swap) {
@@ -51,15 +57,15 @@ static void make_found(struct probe_report *r)
             c->jitter.sign_y *= r->jitter.sign[1] < 0 ? -1 : 1;
         }
     }
-    if (d->kind_known == PROBE_PROVEN && d->kind != c->depth.kind) {
+    if (proven && d->kind != c->depth.kind) {
         c->depth.kind = d->kind;
         c->depth.background = d->has_background                ? d->background
                               : d->kind == HSIO_DEPTH_LINEAR   ? INFINITY
                               : d->kind == HSIO_DEPTH_HARDWARE ? 1
                                                                : 0;
     }
-    if (d->kind == HSIO_DEPTH_LINEAR && d->kind_known == PROBE_PROVEN && d->has_background &&
-        d->background >= 1e9f && c->depth.background > d->background)
+    if (d->kind == HSIO_DEPTH_LINEAR && proven && d->has_background && d->background >= 1e9f &&
+        c->depth.background > d->background)
         c->depth.background = d->background;
     if (g->has_normals && g->normals_unsigned)
         c->normal.range = HSIO_RANGE_UNSIGNED;
@@ -113,7 +119,7 @@ static int differences(const struct probe_report *r, const struct hsio_conventio
 
 int probe_apply(const struct probe_report *r, struct hsio_convention *conv)
 {
-    int err = 0;
+    int err = 0, count = 0;
 
     for (int i = 0; !err && i < hsio_convention_key_count(); i++) {
         const char *key = hsio_convention_key(i);
@@ -123,8 +129,9 @@ int probe_apply(const struct probe_report *r, struct hsio_convention *conv)
             hsio_convention_get(&r->found, key, b, sizeof(b)) || !strcmp(a, b))
             continue;
         err = hsio_convention_set(conv, key, b, tool_log());
+        count++;
     }
-    return err;
+    return err < 0 ? err : count;
 }
 
 /** Whether a preset's patterns find the same channels in the file. */

@@ -312,10 +312,11 @@ static void describe(const struct upscale_request *request, const struct upscale
     const struct hsio_sequence_info *info = &plan->info;
     bool baseline = tool_is_baseline(request->model);
 
-    tool_info("%s: %d frames, %lld to %lld, %dx%d to %dx%d, convention %s", info->location,
+    tool_info("%s: %d frames, %lld to %lld, %dx%d to %dx%d, convention %s%s", info->location,
               info->frame_count, (long long)info->first, (long long)info->last, info->width,
               info->height, setup->out_width, setup->out_height,
-              hsio_sequence_convention(plan->seq)->preset);
+              hsio_sequence_convention(plan->seq)->preset,
+              plan->found ? " with what --auto found" : "");
     tool_info("%s", backend->about);
     if (plan->finished)
         tool_info(

@@ -65,6 +65,7 @@ struct upscale_plan {
     struct hsio_sequence_info info;
     struct tool_backend_setup setup; ///< Sizes and planes of all frames; slots not yet known.
     const char *model;               ///< The preset that runs, once it does.
+    bool found;                      ///< --auto changed the convention.
     struct upscale_item *items;
     int item_count;
     int finished; ///< Frames whose output was there already.

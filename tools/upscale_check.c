@@ -23,11 +23,16 @@ static void tell(const struct probe_report *report)
     }
 }
 
+/** That frames are other than declared in what --auto sets. */
 static void warn(const struct probe_report *report, const char *then)
 {
-    tell(report);
-    tool_warn("the first frames do not fit convention %s; hindsight probe tells more; %s: %s",
-              report->clip.convention->preset, then, report->options);
+    const bool wrong = report->code == PROBE_EXIT_WRONG;
+
+    if (wrong)
+        tell(report);
+    tool_warn("the first frames %s convention %s; hindsight probe tells why; %s: %s",
+              wrong ? "do not fit" : "tell more than", report->clip.convention->preset, then,
+              report->options);
 }
 
 /* What comes from documentation only is used where frames agree, or on the user's word. */
@@ -58,16 +63,19 @@ int upscale_check(const struct upscale_request *request, const struct hsio_seque
     err = probe_run(seq, &request->sequence, 0, CHECKED_FRAMES, false, report);
     tool_capture_end();
     const bool measured = hsio_preset_measured(hsio_sequence_convention(seq)->preset);
-    const bool wrong = !err && report->motion.verdict == PROBE_WRONG;
+    struct hsio_convention found = *conv;
+    const int changed = err ? 0 : probe_apply(report, &found);
 
-    if (wrong && !measured && !request->automatic) {
+    if (!err && report->motion.verdict == PROBE_WRONG && !measured && !request->automatic) {
         tell_scale(report);
         err = refuse(report);
-    } else if (wrong) {
+    } else if (changed < 0) {
+        err = changed;
+    } else if (changed) {
         warn(report, request->automatic ? "used instead" : "to be used instead (--auto does)");
         if (request->automatic)
-            err = probe_apply(report, conv);
-        err = err < 0 ? err : request->automatic;
+            *conv = found;
+        err = request->automatic;
     } else {
         if (!err)
             tell_scale(report);

@@ -282,6 +282,7 @@ int upscale_plan_make(struct upscale_request *request, struct upscale_plan *plan
         choose_model(request, &plan->info);
         err = upscale_check(request, plan->seq, &conv);
     }
+    plan->found = err > 0;
     if (err > 0) {
         hsio_sequence_close(&plan->seq);
         err = open_sequence(request, &conv, &plan->seq);

@@ -383,6 +383,8 @@ class Command(Probe):
         for words in ("convention blender", "next best", "no motion", "linear (proven)", "verdict",
                       "options         --convention blender"):
             self.assertIn(words, text)
+        self.assertIn("3 it does not fit, 4 the frames do not tell",
+                      self.succeed("probe", "--help").stdout)
         self.assertEqual(self.succeed("probe", common.SAMPLE, "--options").stdout,
                          "--convention blender\n")
         self.fail_with(1, ["nothing.exr"], "probe", self.path("nothing.exr"))
@@ -390,23 +392,31 @@ class Command(Probe):
         self.fail_with(2, ["--frames"], "probe", common.SAMPLE, "--frames", 1)
         self.fail_with(2, ["not one of"], "probe", common.SAMPLE, "--convention", "what")
 
+    def upscale(self, name, *args):
+        """What it says, and a frame that has history."""
+        result = self.succeed("upscale", common.SAMPLE, "--device", "cpu", "--model", "taau",
+                              "--end", 8, "-o", self.path(name), *args)
+        return result.stderr, common.read_image(self.path(name, "bridge_0008.exr"))[0]
+
     def test_upscale_warns_and_uses(self):
-        command = ["upscale", common.SAMPLE, "--device", "cpu", "--model", "taau", "--end", 9,
-                   "-o"]
-        right = self.succeed(*command, self.path("right")).stderr
-        self.assertNotIn("warning", right)
-        wrong = ["--set", "motion.sign_x=-1"]
-        self.assertIn("do not fit convention blender",
-                      self.succeed(*command, self.path("wrong"), *wrong).stderr)
-        self.assertIn("used instead",
-                      self.succeed(*command, self.path("auto"), *wrong, "--auto").stderr)
-        self.assertNotIn("fit", self.succeed(*command, self.path("not"), *wrong,
-                                             "--no-check").stderr)
-        for name, same in (("auto", True), ("wrong", False), ("not", False)):
-            a, _ = common.read_image(self.path(name, "bridge_0009.exr"))
-            b, _ = common.read_image(self.path("right", "bridge_0009.exr"))
-            self.assertEqual(np.array_equal(a, b), same, name)
-        shutil.rmtree(self.path("right"))
+        said, right = self.upscale("right")
+        self.assertNotIn("warning", said)
+        for wrong, words in (("motion.sign_x=-1", "do not fit convention blender"),
+                             ("jitter.sign_x=-1", "declared jitter has other signs"),
+                             ("depth.kind=hardware", "depth is not of the kind"),
+                             ("motion.unwritten=none", "tell more than convention blender")):
+            with self.subTest(wrong=wrong):
+                said, pixels = self.upscale("wrong" + wrong, "--set", wrong)
+                self.assertIn(words, said)
+                self.assertIn("--auto does): --convention blender", said)
+                self.assertFalse(np.array_equal(pixels, right))
+                said, pixels = self.upscale("auto" + wrong, "--set", wrong, "--auto")
+                self.assertIn(words, said)
+                self.assertIn("convention blender with what --auto found", said)
+                np.testing.assert_array_equal(pixels, right)
+        said, pixels = self.upscale("not", "--set", "motion.sign_x=-1", "--no-check")
+        self.assertNotIn("fit", said)
+        self.assertFalse(np.array_equal(pixels, right))
 
 
 if __name__ == "__main__":
