@@ -36,17 +36,11 @@ static void make_found(struct probe_report *r)
     const bool small = probe_is_small(&r->clip), proven = d->kind_known == PROBE_PROVEN && !small;
 
     *c = *r->clip.convention;
-    if (r->motion.verdict == PROBE_WRONG) {
-        const enum hsio_unwritten unwritten = c->motion.unwritten;
-
+    if (r->motion.verdict == PROBE_WRONG)
         c->motion = r->motion.best.motion;
-        c->motion.unwritten = unwritten;
-    } else if (r->scale.too_long && r->scale.fits_as_pixels && !small && !is_found(r)) {
-        const enum hsio_unwritten unwritten = c->motion.unwritten;
-
+    else if (r->scale.too_long && r->scale.fits_as_pixels && !small && !is_found(r))
         c->motion = r->scale.pixels;
-        c->motion.unwritten = unwritten;
-    }
+    c->motion.unwritten = r->clip.convention->motion.unwritten;
     if (is_found(r) && g->sky_unwritten && c->motion.unwritten == HSIO_UNWRITTEN_NONE)
         c->motion.unwritten = HSIO_UNWRITTEN_ZERO_AT_FAR;
     if (r->jitter.sure && r->jitter.declared && !r->jitter.fits && !small) {
@@ -94,6 +88,16 @@ static bool matters(const struct probe_report *r, const char *key)
            (strncmp(key, "jitter.", 7) != 0 || r->jitter.declared);
 }
 
+/** Whether what was found has another value of a key, that matters, than `from`: gives it. */
+static bool differs(const struct probe_report *r, const struct hsio_convention *from,
+                    const char *key, char value[HSIO_PATTERN_BYTES])
+{
+    char old[HSIO_PATTERN_BYTES];
+
+    return matters(r, key) && !hsio_convention_get(from, key, old, sizeof(old)) &&
+           !hsio_convention_get(&r->found, key, value, HSIO_PATTERN_BYTES) && strcmp(old, value);
+}
+
 /** The options that turn `from` into what was found. Gives how many of them are about motion. */
 static int differences(const struct probe_report *r, const struct hsio_convention *from, char *text,
                        size_t size, int *count)
@@ -104,15 +108,14 @@ static int differences(const struct probe_report *r, const struct hsio_conventio
     *count = 0;
     for (int i = 0; i < hsio_convention_key_count(); i++) {
         const char *key = hsio_convention_key(i);
-        char a[HSIO_PATTERN_BYTES], b[HSIO_PATTERN_BYTES];
+        char value[HSIO_PATTERN_BYTES];
 
-        if (!matters(r, key) || hsio_convention_get(from, key, a, sizeof(a)) ||
-            hsio_convention_get(&r->found, key, b, sizeof(b)) || !strcmp(a, b))
+        if (!differs(r, from, key, value))
             continue;
         ++*count;
         motion += !strncmp(key, "motion.", 7) && strcmp(key, "motion.unwritten") != 0;
         if (length < size)
-            length += (size_t)snprintf(text + length, size - length, " --set %s=%s", key, b);
+            length += (size_t)snprintf(text + length, size - length, " --set %s=%s", key, value);
     }
     return motion;
 }
@@ -123,12 +126,11 @@ int probe_apply(const struct probe_report *r, struct hsio_convention *conv)
 
     for (int i = 0; !err && i < hsio_convention_key_count(); i++) {
         const char *key = hsio_convention_key(i);
-        char a[HSIO_PATTERN_BYTES], b[HSIO_PATTERN_BYTES];
+        char value[HSIO_PATTERN_BYTES];
 
-        if (!matters(r, key) || hsio_convention_get(r->clip.convention, key, a, sizeof(a)) ||
-            hsio_convention_get(&r->found, key, b, sizeof(b)) || !strcmp(a, b))
+        if (!differs(r, r->clip.convention, key, value))
             continue;
-        err = hsio_convention_set(conv, key, b, tool_log());
+        err = hsio_convention_set(conv, key, value, tool_log());
         count++;
     }
     return err < 0 ? err : count;

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700 // realpath
 #include <dirent.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,40 +17,38 @@ struct about {
     bool path, still, clear_film;
 };
 
-/** What follows `"name":` in the header, or "". */
-static const char *value_of(const char *header, const char *name)
-{
-    char key[64];
-    snprintf(key, sizeof(key), "\"%s\":", name);
-    const char *at = strstr(header, key);
-    return at ? at + strlen(key) : "";
-}
-
 static int read_about(const char *path, struct about *out)
 {
-    char header[8 + RENDER_HEADER_BYTES + 1] = "";
+    char header[8 + RENDER_HEADER_BYTES];
     FILE *file = fopen(path, "rb");
-    const size_t size = file ? fread(header, 1, sizeof(header) - 1, file) : 0;
+    const size_t size = file ? fread(header, 1, sizeof(header), file) : 0;
+    json_t *root = NULL;
+    const char *mode, *still, *clear_film, *scene_size, *speed;
+    int shape[3];
     if (file)
         fclose(file);
-    const char *text = header + 8;
-    *out = (struct about){
-        .path = !strncmp(value_of(text, "mode"), "\"path\"", 6),
-        .still = !strncmp(value_of(text, "still"), "\"1\"", 3),
-        .clear_film = !strncmp(value_of(text, "clear_film"), "\"1\"", 3),
-    };
-    // An object, unlike the reference of a pack that shares one itself.
-    const char *plane = strstr(text, "\"reference\":{");
-    if (size < sizeof(header) - 1 || !plane ||
-        sscanf(value_of(plane, "shape"), "[%u,%u,%u", &out->frames, &out->height, &out->width) !=
-            3 ||
-        sscanf(value_of(text, "scene_size"), "\"%ux%u\"", &out->scene_width, &out->scene_height) !=
-            2 ||
-        sscanf(value_of(text, "speed"), "\"%f\"", &out->speed) != 1) {
-        tool_error("%s: no pack of hindsight render that holds a reference", path);
-        return HS_ERR_FORMAT;
+    *out = (struct about){0};
+    if (size == sizeof(header))
+        root = json_loadb(header + 8, RENDER_HEADER_BYTES, 0, NULL);
+    const bool good =
+        root &&
+        !json_unpack(root, "{s:{s:s, s:s, s:s, s:s, s:s}, s:{s:[i, i, i]}}", "__metadata__", "mode",
+                     &mode, "still", &still, "clear_film", &clear_film, "scene_size", &scene_size,
+                     "speed", &speed, "reference", "shape", &shape[0], &shape[1], &shape[2]) &&
+        sscanf(scene_size, "%ux%u", &out->scene_width, &out->scene_height) == 2 &&
+        sscanf(speed, "%f", &out->speed) == 1;
+    if (good) {
+        out->frames = (uint32_t)shape[0];
+        out->height = (uint32_t)shape[1];
+        out->width = (uint32_t)shape[2];
+        out->path = !strcmp(mode, "path");
+        out->still = !strcmp(still, "1");
+        out->clear_film = !strcmp(clear_film, "1");
     }
-    return 0;
+    json_decref(root);
+    if (!good)
+        tool_error("%s: no pack of hindsight render that holds a reference", path);
+    return good ? 0 : HS_ERR_FORMAT;
 }
 
 /** The seed of a pack by its name. */
