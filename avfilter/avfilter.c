@@ -78,25 +78,27 @@ void hs_avfilter_free(struct hs_avfilter **filter)
     av_freep(filter);
 }
 
+static int parse_look(const struct hs_avfilter *f, const char *text, struct hs_look *look)
+{
+    return hs_av_error(hslook_parse(text ? text : "none", &f->log, look));
+}
+
 int hs_av_look_read(const struct hs_avfilter *f, struct hs_look *look)
 {
-    return hs_av_error(hslook_parse(f->look ? f->look : "none", &f->log, look));
+    return parse_look(f, f->look, look);
 }
 
 int hs_avfilter_command(struct hs_avfilter *f, const char *name, const char *value)
 {
     const AVOption *option = av_opt_find(f, name, NULL, AV_OPT_FLAG_RUNTIME_PARAM, 0);
     struct hs_look look;
+    int err = 0;
 
     if (!option)
         return AVERROR(ENOSYS);
-    if (option->offset == offsetof(struct hs_avfilter, look)) {
-        const int err = hs_av_error(hslook_parse(value ? value : "none", &f->log, &look));
-
-        if (err < 0)
-            return err;
-    }
-    return av_opt_set(f, name, value, 0);
+    if (option->offset == offsetof(struct hs_avfilter, look))
+        err = parse_look(f, value, &look);
+    return err < 0 ? err : av_opt_set(f, name, value, 0);
 }
 
 int hs_avfilter_open(struct hs_avfilter *f, AVBufferRef *device)

@@ -62,9 +62,10 @@ static int check_missing(struct hs_avfilter *f, const AVFrame *const inputs[HS_A
 static int check_distinct(struct hs_avfilter *f, const struct hs_av_job *job)
 {
     for (int p = 0; p < HS_AV_PLANES; p++) {
-        for (int q = 0; hs_av_is_output(p) && q < HS_AV_PLANES; q++) {
-            if (q == p || !hs_av_job_frame(job, p) ||
-                hs_av_job_frame(job, q) != hs_av_job_frame(job, p))
+        const AVFrame *out = hs_av_is_output(p) ? hs_av_job_frame(job, p) : NULL;
+
+        for (int q = 0; out && q < HS_AV_PLANES; q++) {
+            if (q == p || hs_av_job_frame(job, q) != out)
                 continue;
             av_log(f, AV_LOG_ERROR, "%s: the frame is that of %s, too\n",
                    hs_avfilter_input_name((enum hs_avfilter_input)p),
