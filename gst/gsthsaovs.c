@@ -28,10 +28,9 @@ static int stage(struct gst_hs_engine *engine, const GstHsPlane *plane, guint8 *
     GstHsPlane read = {0};
     GError *error = NULL;
     GstMapInfo map;
-    int err = gst_hs_engine_check(engine, plane, HSIO_PLANE_COLOR);
+    int err = gst_hs_engine_read(engine, plane, HSIO_PLANE_COLOR, &read);
 
-    if (!err && (!gst_hs_readback_plane(&engine->readback, engine->share, plane, &read, &error) ||
-                 !gst_hs_plane_map(&read, HSIO_PLANE_COLOR, &map, &error)))
+    if (!err && !gst_hs_plane_map(&read, HSIO_PLANE_COLOR, &map, &error))
         err = gst_hs_engine_fail(engine, HS_ERR_INVALID, error->message);
     for (guint y = 0; !err && y < plane->height; y++)
         memcpy(to + y * row, map.data + read.offset + y * read.row_bytes, row);

@@ -8,10 +8,9 @@ static int read_floats(struct gst_hs_engine *engine, enum hsio_plane kind, const
 {
     GstHsPlane read = {0};
     GError *error = NULL;
-    int err = gst_hs_engine_check(engine, plane, kind);
+    int err = gst_hs_engine_read(engine, plane, kind, &read);
 
-    if (!err && (!gst_hs_readback_plane(&engine->readback, engine->share, plane, &read, &error) ||
-                 !gst_hs_plane_to_float(&read, kind, floats, &error)))
+    if (!err && !gst_hs_plane_to_float(&read, kind, floats, &error))
         err = gst_hs_engine_fail(engine, HS_ERR_INVALID, error->message);
     gst_clear_buffer(&read.buffer);
     g_clear_error(&error);

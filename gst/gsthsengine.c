@@ -255,7 +255,8 @@ static struct hs_image borrow(struct gst_hs_engine *engine, GstVulkanImageMemory
     };
 }
 
-int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane, enum hsio_plane kind)
+/** Whether the plane is on the engine's device. */
+static int check_device(struct gst_hs_engine *engine, const GstHsPlane *plane, enum hsio_plane kind)
 {
     const GstVulkanImageMemory *memory = plane->buffer ? gst_hs_image_of(plane->buffer) : NULL;
 
@@ -266,6 +267,18 @@ int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane, e
                    "that made it",
                    gst_hs_plane_name(kind));
     return HS_ERR_INVALID;
+}
+
+int gst_hs_engine_read(struct gst_hs_engine *engine, const GstHsPlane *plane, enum hsio_plane kind,
+                       GstHsPlane *read)
+{
+    GError *error = NULL;
+    int err = check_device(engine, plane, kind);
+
+    if (!err && !gst_hs_readback_plane(&engine->readback, engine->share, plane, read, &error))
+        err = gst_hs_engine_fail(engine, HS_ERR_INVALID, error->message);
+    g_clear_error(&error);
+    return err;
 }
 
 static int set_images(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
@@ -281,7 +294,7 @@ static int set_images(struct gst_hs_engine *engine, struct gst_hs_slot *slot,
         // A frame that stands in for a missing one does not move.
         if (!plane->buffer || (info->held && used[i] == HSIO_PLANE_MOTION))
             continue;
-        if (gst_hs_engine_check(engine, plane, used[i]) < 0)
+        if (check_device(engine, plane, used[i]) < 0)
             return HS_ERR_INVALID;
         *image = memory ? borrow(engine, memory, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL)
                         : slot->inputs[used[i]].image;

@@ -96,9 +96,12 @@ int gst_hs_engine_run(struct gst_hs_engine *engine, const struct hsio_frame_info
 /** Tells what went wrong. Returns `error`. */
 int gst_hs_engine_fail(struct gst_hs_engine *engine, int error, const char *text);
 
-/** Whether the plane is on the engine's device. Errors: HS_ERR_INVALID, told in the log. */
-int gst_hs_engine_check(struct gst_hs_engine *engine, const GstHsPlane *plane,
-                        enum hsio_plane kind);
+/**
+ * The plane in system memory, wherever it lies: the caller owns its buffer.
+ * Errors: HS_ERR_INVALID, told in the log.
+ */
+int gst_hs_engine_read(struct gst_hs_engine *engine, const GstHsPlane *plane, enum hsio_plane kind,
+                       GstHsPlane *read);
 
 /**
  * gsthsdenoise.c: the colour, denoised on the CPU by the guides that there are, whose sizes have
